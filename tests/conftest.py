@@ -1,0 +1,115 @@
+"""Real PostgreSQL, real Valkey, real HTTP. Every test has a database of its own."""
+
+import asyncio
+import contextlib
+import itertools
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import asyncpg
+import httpx
+import pytest
+import uvicorn
+from hypothesis import settings as hypothesis_settings
+
+from tests.support import MovableClock, Tenant, a_tenant
+from voelgoed.config import Settings
+from voelgoed.http import create_app
+from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.infra.migrate import migrate
+from voelgoed.server import listen, url_of
+from voelgoed.services import Services, build_services, running
+
+hypothesis_settings.register_profile("default", deadline=None)  # the machine is shared
+hypothesis_settings.load_profile("default")
+
+numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
+    """One cluster a worker; its database `voelgoed` is migrated once and copied for each test."""
+    # What a test wrote need not survive this machine; tests of crashes have their own cluster.
+    fast = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+    cluster = EmbeddedPostgres(tmp_path_factory.mktemp("cluster") / "postgres", settings=fast)
+    cluster.start()
+    try:
+        asyncio.run(migrate(cluster.url("voelgoed_owner")))
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture
+async def database_name(postgres: EmbeddedPostgres) -> AsyncIterator[str]:
+    name = f"test_{os.getpid()}_{next(numbers)}"
+    admin = await asyncpg.connect(postgres.url("postgres", "postgres"))
+    try:
+        await admin.execute(f"CREATE DATABASE {name} TEMPLATE voelgoed")
+        yield name
+        await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        await admin.close()
+
+
+@pytest.fixture
+def database_url(postgres: EmbeddedPostgres, database_name: str) -> str:
+    return postgres.url(database=database_name)
+
+
+@pytest.fixture
+def clock() -> MovableClock:
+    return MovableClock()
+
+
+@pytest.fixture
+async def services(database_url: str, clock: MovableClock) -> AsyncIterator[Services]:
+    services = build_services(Settings(database_connections_max=10), database_url, clock)
+    async with running(services, with_jobs=False):
+        yield services
+
+
+@pytest.fixture
+async def url(services: Services) -> AsyncIterator[str]:
+    async with serving(services) as url:
+        yield url
+
+
+@contextlib.asynccontextmanager
+async def serving(services: Services) -> AsyncIterator[str]:
+    listener = listen("127.0.0.1", 0)
+    config = uvicorn.Config(create_app(services), lifespan="off", log_config=None)
+    server = uvicorn.Server(config)
+    server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    while not server.started:
+        await asyncio.sleep(0.005)
+    try:
+        yield url_of(listener)
+    finally:
+        server.should_exit = server.force_exit = True
+        await task
+        listener.close()
+
+
+@pytest.fixture
+async def client(url: str) -> AsyncIterator[httpx.AsyncClient]:
+    """Nobody yet; send a token of a tenant, or log in."""
+    async with httpx.AsyncClient(base_url=url) as client:
+        yield client
+
+
+@pytest.fixture
+async def tenant(services: Services) -> Tenant:
+    return await a_tenant(services, "acme")
+
+
+@pytest.fixture
+async def other_tenant(services: Services) -> Tenant:
+    return await a_tenant(services, "rival")
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return Path(__file__).parents[1]

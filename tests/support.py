@@ -1,0 +1,107 @@
+"""Builders: they keep the arrangement of a test short."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from secrets import token_bytes
+from typing import Any, get_args
+from uuid import UUID
+
+from argon2 import PasswordHasher
+
+from voelgoed.accounts.model import Caller, Organization, Role, Session, User
+from voelgoed.accounts.rules.sessions import AGE_MAX, SECRET_BYTES, session_token, token_hash
+from voelgoed.accounts.store.organizations import insert_organization
+from voelgoed.accounts.store.sessions import insert_session
+from voelgoed.accounts.store.users import insert_user
+from voelgoed.infra.clock import Clock
+from voelgoed.infra.ids import new_id
+from voelgoed.services import Services
+
+PASSWORD = "correct horse battery staple"
+SOON = datetime(2030, 6, 1, 16, 0, tzinfo=UTC)
+
+
+class MovableClock(Clock):
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self.ahead
+
+
+@dataclass
+class Tenant:
+    organization: Organization
+    users: dict[Role, UUID] = field(default_factory=dict)
+    tokens: dict[Role, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> UUID:
+        return self.organization.id
+
+    def as_(self, role: Role) -> dict[str, str]:
+        """Request headers of somebody with that role."""
+        return {"Authorization": f"Bearer {self.tokens[role]}"}
+
+    def caller(self, role: Role = "owner") -> Caller:
+        return Caller(
+            kind="user", id=self.users[role], organization_id=self.id, role=role, ip="127.0.0.1"
+        )
+
+
+async def a_tenant(services: Services, slug: str) -> Tenant:
+    """An organisation with one logged-in user of every role, all with the same password."""
+    tenant = Tenant(Organization(new_id(), slug, slug.title()))
+    async with services.database.transaction(tenant.id) as tx:
+        await insert_organization(tx, slug, slug.title())
+        for role in get_args(Role):
+            user = User(
+                id=new_id(),
+                organization_id=tenant.id,
+                email=f"{role}@{slug}.example",
+                name=f"{slug} {role}",
+                role=role,
+                status="active",
+                version=1,
+                created_at=tx.now,
+                updated_at=tx.now,
+            )
+            await insert_user(tx, user, _password_hash())
+            token = session_token(tenant.id, token_bytes(SECRET_BYTES))
+            session = Session(
+                id=new_id(),
+                user_id=user.id,
+                ip="127.0.0.1",
+                user_agent="test",
+                created_at=tx.now,
+                last_seen_at=tx.now,
+                expires_at=tx.now + AGE_MAX,
+            )
+            await insert_session(tx, session, token_hash(token))
+            tenant.users[role], tenant.tokens[role] = user.id, token
+    return tenant
+
+
+def a_venue(**changes: Any) -> dict[str, Any]:
+    return {"name": "Hall", "timezone": "Africa/Johannesburg", **changes}
+
+
+def an_event(venue_id: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "venue_id": venue_id,
+        "name": "Concert",
+        "starts_at": SOON.isoformat(),
+        "ends_at": (SOON + timedelta(hours=5)).isoformat(),
+        "capacity": 400,
+        **changes,
+    }
+
+
+def a_gate(**changes: Any) -> dict[str, Any]:
+    return {"code": "north-main", "name": "North Main", **changes}
+
+
+@cache
+def _password_hash() -> str:
+    return PasswordHasher().hash(PASSWORD)

@@ -1,0 +1,1 @@
+"""Voelgoed: sells the seat, holds the seat and scans the ticket at the gate."""

@@ -1,0 +1,3 @@
+from voelgoed.cli import main
+
+main()

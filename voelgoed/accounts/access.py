@@ -1,0 +1,152 @@
+"""Routes and who may use them.
+
+A route names the permission it needs; the check runs before its body is read. The
+organisation comes from the credential and from nowhere else.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlsplit
+
+import litestar
+import msgspec
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
+from litestar.handlers.http_handlers import HTTPRouteHandler
+
+from voelgoed.accounts.actions.sessions import authenticate
+from voelgoed.accounts.model import Caller, CrossSiteRequest, Origin, Unauthorized
+from voelgoed.accounts.rules.permissions import Permission, may
+from voelgoed.infra.database import Database
+from voelgoed.infra.idempotency import Once
+from voelgoed.infra.refusal import Forbidden, Refusal
+from voelgoed.infra.web import ALWAYS_POSSIBLE, WITH_A_BODY, documented
+
+Connection = ASGIConnection[Any, Any, Any, Any]
+Guard = Callable[[Connection, BaseRouteHandler], Any]
+Decorator = Callable[..., HTTPRouteHandler]
+
+COOKIE = "voelgoed_session"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+USER_AGENT_CHARACTERS_MAX = 300
+
+
+class PermissionDenied(Forbidden):
+    """Your role does not allow this."""
+
+
+def get(path: str, permission: Permission | None, *refusals: type[Refusal]) -> Decorator:
+    """A route for logged-in callers; `None` means any of them."""
+    return _route(litestar.get, path, permission, refusals)
+
+
+def post(
+    path: str, permission: Permission | None, *refusals: type[Refusal], status: int = 201
+) -> Decorator:
+    return _route(litestar.post, path, permission, (*WITH_A_BODY, *refusals), status)
+
+
+def put(path: str, permission: Permission | None, *refusals: type[Refusal]) -> Decorator:
+    return _route(litestar.put, path, permission, (*WITH_A_BODY, *refusals), 204)
+
+
+def patch(path: str, permission: Permission | None, *refusals: type[Refusal]) -> Decorator:
+    return _route(litestar.patch, path, permission, (*WITH_A_BODY, *refusals))
+
+
+def delete(path: str, permission: Permission | None, *refusals: type[Refusal]) -> Decorator:
+    return _route(litestar.delete, path, permission, refusals, 204)
+
+
+def public_post(path: str, *refusals: type[Refusal]) -> Decorator:
+    """A route that anybody may use, logged in or not."""
+    return litestar.post(
+        path,
+        responses=documented((*ALWAYS_POSSIBLE, *WITH_A_BODY, CrossSiteRequest, *refusals)),
+        security=[{}],
+        opt={"public": True},
+    )
+
+
+def _route(
+    method: Callable[..., Any],
+    path: str,
+    permission: Permission | None,
+    refusals: tuple[type[Refusal], ...],
+    status: int = 200,
+) -> Decorator:
+    possible = (*ALWAYS_POSSIBLE, Unauthorized, CrossSiteRequest, *refusals)
+    return method(
+        path,
+        guards=[requires(permission)],
+        opt={"permission": permission},
+        responses=documented((*possible, PermissionDenied) if permission else possible),
+        status_code=status,
+    )
+
+
+def requires(permission: Permission | None) -> Guard:
+    async def guard(connection: Connection, _: BaseRouteHandler) -> None:
+        caller = await caller_of(connection)
+        if permission is not None and not may(caller.role, permission):
+            raise PermissionDenied(permission=permission)
+        connection.scope["user"] = caller
+
+    return guard
+
+
+async def caller_of(connection: Connection) -> Caller:
+    token = _bearer(connection) or connection.cookies.get(COOKIE)
+    if not token:
+        raise Unauthorized()
+    database: Database = connection.app.state.database
+    return await authenticate(database, token, origin_of(connection))
+
+
+def provide_caller(request: litestar.Request[Any, Any, Any]) -> Caller:
+    return request.scope["user"]
+
+
+def origin_of(connection: Connection) -> Origin:
+    ip = connection.client.host if connection.client else "unknown"
+    return Origin(ip, connection.headers.get("user-agent", "")[:USER_AGENT_CHARACTERS_MAX])
+
+
+def refuse_cross_site(connection: Connection, _: BaseRouteHandler) -> None:
+    """A page of another site may not act with our cookie, nor log anyone in.
+
+    Browsers say where a request came from; who says nothing is not a browser and has no
+    cookie to steal. A bearer token is proof enough: other sites cannot know it.
+    """
+    scope: Any = connection.scope
+    if scope["type"] == "http" and scope["method"] in SAFE_METHODS:
+        return
+    if _bearer(connection):
+        return
+    site = connection.headers.get("sec-fetch-site")
+    origin = connection.headers.get("origin")
+    if site is not None:
+        allowed = site in ("same-origin", "none")
+    else:
+        allowed = origin is None or urlsplit(origin).netloc in _our_names(connection)
+    if not allowed:
+        raise CrossSiteRequest()
+
+
+def _our_names(connection: Connection) -> set[str]:
+    public_url: str | None = connection.app.state.settings.public_url
+    names = {connection.headers.get("host", "")}
+    return names | {urlsplit(public_url).netloc} if public_url else names
+
+
+def _bearer(connection: Connection) -> str | None:
+    scheme, _, token = connection.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def once_for(caller: Caller, key: str | None, *request: object) -> Once | None:
+    """The caller's Idempotency-Key with what it was sent for."""
+    if key is None or caller.id is None:
+        return None
+    return Once(caller.id, key, sha256(msgspec.json.encode(request)).digest())

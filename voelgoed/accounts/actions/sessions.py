@@ -1,0 +1,201 @@
+"""Logging in and out, and proving on every request who one is."""
+
+from datetime import timedelta
+from secrets import token_bytes
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.accounts.actions.audit import record
+from voelgoed.accounts.actions.users import add_user
+from voelgoed.accounts.model import (
+    Caller,
+    InvalidCredentials,
+    LogIn,
+    NewUser,
+    Origin,
+    PasswordChange,
+    Registration,
+    Session,
+    Unauthorized,
+    User,
+    WrongPassword,
+)
+from voelgoed.accounts.rules.sessions import (
+    AGE_MAX,
+    IDLE_MAX,
+    SECRET_BYTES,
+    SEEN_EVERY,
+    is_alive,
+    organization_of,
+    session_token,
+    token_hash,
+)
+from voelgoed.accounts.store import sessions, users
+from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.ids import new_id
+from voelgoed.infra.metrics import log_ins
+from voelgoed.infra.passwords import hash_password, verify_password
+from voelgoed.infra.rate_limit import Limit, give_back, take
+
+# One person mistyping is stopped early; a venue's whole office behind one address is not;
+# and nobody can lock a colleague out from afar, because the first limit is per address.
+PER_EMAIL_AND_IP = Limit(10, timedelta(minutes=15))
+PER_EMAIL = Limit(100, timedelta(minutes=15))
+PER_IP = Limit(200, timedelta(minutes=15))
+REGISTRATIONS_PER_IP = Limit(20, timedelta(hours=1))
+
+
+class LoggedIn(msgspec.Struct, frozen=True):
+    token: str
+    session: Session
+    user: User
+
+
+async def log_in(database: Database, origin: Origin, given: LogIn) -> LoggedIn:
+    organization_id = await database.find_organization(given.organization)
+    if organization_id is None:
+        raise InvalidCredentials()
+    email = given.email.lower()
+    await _count_attempt(database, organization_id, email, origin.ip)
+    async with database.transaction(organization_id) as tx:
+        credentials = await users.find_credentials(tx, email)
+    right = await verify_password(credentials and credentials.password_hash, given.password)
+    async with database.transaction(organization_id) as tx:
+        user = await users.find_user(tx, credentials.id) if credentials and right else None
+        if user is not None and user.status == "active":
+            await give_back(tx, _attempt_key(email, origin.ip))
+            log_ins.labels("done").inc()
+            return await _open_session(tx, user, origin)
+        await record(tx, _stranger(tx, origin), "log_in_failed", "User", email)
+    log_ins.labels("refused").inc()
+    raise InvalidCredentials()
+
+
+async def register(database: Database, origin: Origin, given: Registration) -> LoggedIn:
+    organization_id = await database.find_organization(given.organization)
+    if organization_id is None:
+        raise InvalidCredentials()
+    async with database.transaction(organization_id) as tx:
+        await take(tx, f"register:{origin.ip}", REGISTRATIONS_PER_IP)
+    customer = NewUser(email=given.email, name=given.name, role="customer", password=given.password)
+    password_hash = await hash_password(given.password)
+    async with database.transaction(organization_id) as tx:
+        user = await add_user(tx, _stranger(tx, origin), customer, password_hash)
+        return await _open_session(tx, user, origin)
+
+
+async def authenticate(database: Database, token: str, origin: Origin) -> Caller:
+    organization_id = organization_of(token)
+    if organization_id is None:
+        raise Unauthorized()
+    async with database.transaction(organization_id) as tx:
+        session = await sessions.find_session(tx, token_hash(token))
+        if session is None or not is_alive(
+            last_seen_at=session.last_seen_at, expires_at=session.expires_at, now=tx.now
+        ):
+            raise Unauthorized()
+        if tx.now - session.last_seen_at >= SEEN_EVERY:
+            await sessions.touch_session(tx, session.id)
+    return Caller(
+        kind="user",
+        id=session.user_id,
+        organization_id=organization_id,
+        role=session.role,
+        session_id=session.id,
+        ip=origin.ip,
+        user_agent=origin.user_agent,
+    )
+
+
+async def log_out(database: Database, caller: Caller) -> None:
+    async with database.transaction(caller.organization_id) as tx:
+        if caller.session_id is not None and await sessions.delete_session(tx, caller.session_id):
+            await record(tx, caller, "logged_out", "Session", caller.session_id)
+
+
+async def log_out_everywhere(database: Database, caller: Caller) -> None:
+    user_id = _person(caller)
+    async with database.transaction(caller.organization_id) as tx:
+        ended = await sessions.delete_sessions_of(tx, user_id)
+        await record(tx, caller, "logged_out_everywhere", "User", user_id, {"sessions": ended})
+
+
+async def my_sessions(database: Database, caller: Caller) -> tuple[User, list[Session]]:
+    user_id = _person(caller)
+    async with database.transaction(caller.organization_id) as tx:
+        user = await users.find_user(tx, user_id)
+        if user is None:
+            raise Unauthorized()
+        return user, await sessions.list_sessions(tx, user_id)
+
+
+async def change_password(database: Database, caller: Caller, change: PasswordChange) -> None:
+    """One's own; every other session of one's own ends."""
+    user_id = _person(caller)
+    async with database.transaction(caller.organization_id) as tx:
+        await take(tx, f"password:{user_id}", PER_EMAIL_AND_IP)
+    async with database.transaction(caller.organization_id) as tx:
+        current = await users.find_password_hash(tx, user_id)
+    if not await verify_password(current, change.current_password):
+        raise WrongPassword()
+    password_hash = await hash_password(change.new_password)
+    async with database.transaction(caller.organization_id) as tx:
+        await users.set_password_hash(tx, user_id, password_hash)
+        await sessions.delete_sessions_of(tx, user_id, keep=caller.session_id)
+        await record(tx, caller, "password_changed", "User", user_id)
+
+
+async def purge_dead_sessions(tx: Transaction) -> int:
+    return await sessions.delete_dead_sessions(tx, tx.now - IDLE_MAX)
+
+
+async def _count_attempt(database: Database, organization_id: UUID, email: str, ip: str) -> None:
+    # Its own transaction: an attempt counts even when what follows fails.
+    async with database.transaction(organization_id) as tx:
+        await take(tx, _attempt_key(email, ip), PER_EMAIL_AND_IP)
+        await take(tx, f"log-in:{email}", PER_EMAIL)
+        await take(tx, f"log-in-from:{ip}", PER_IP)
+
+
+def _attempt_key(email: str, ip: str) -> str:
+    return f"log-in:{email}:from:{ip}"
+
+
+async def _open_session(tx: Transaction, user: User, origin: Origin) -> LoggedIn:
+    token = session_token(tx.organization_id, token_bytes(SECRET_BYTES))
+    session = Session(
+        id=new_id(),
+        user_id=user.id,
+        ip=origin.ip,
+        user_agent=origin.user_agent,
+        created_at=tx.now,
+        last_seen_at=tx.now,
+        expires_at=tx.now + AGE_MAX,
+    )
+    await sessions.insert_session(tx, session, token_hash(token))
+    caller = Caller(
+        kind="user",
+        id=user.id,
+        organization_id=tx.organization_id,
+        ip=origin.ip,
+        user_agent=origin.user_agent,
+    )
+    await record(tx, caller, "logged_in", "Session", session.id)
+    return LoggedIn(token, session, user)
+
+
+def _stranger(tx: Transaction, origin: Origin) -> Caller:
+    return Caller(
+        kind="user",
+        id=None,
+        organization_id=tx.organization_id,
+        ip=origin.ip,
+        user_agent=origin.user_agent,
+    )
+
+
+def _person(caller: Caller) -> UUID:
+    if caller.kind != "user" or caller.id is None:
+        raise Unauthorized()
+    return caller.id

@@ -1,0 +1,44 @@
+from typing import Annotated
+from uuid import UUID
+
+from litestar.di import NamedDependency as Given
+from litestar.params import FromQuery, QueryParameter
+
+from voelgoed.accounts import access
+from voelgoed.accounts.actions import audit as actions
+from voelgoed.accounts.actions.audit import AuditFilter
+from voelgoed.accounts.model import AuditEntry, Caller
+from voelgoed.infra.database import Database
+from voelgoed.infra.shapes import Moment, Page
+from voelgoed.infra.web import Limit, page
+
+Word = Annotated[str | None, QueryParameter(max_length=200)]
+
+
+@access.get("/api/audit", "audit.read")
+async def search_audit(
+    caller: Given[Caller],
+    database: Given[Database],
+    action: Word = None,
+    entity_type: Word = None,
+    entity_id: Word = None,
+    actor_id: FromQuery[UUID | None] = None,
+    since: FromQuery[Moment | None] = None,
+    until: FromQuery[Moment | None] = None,
+    after: FromQuery[UUID | None] = None,
+    limit: Limit = 50,
+) -> Page[AuditEntry]:
+    """Who did what, newest first."""
+    wanted = AuditFilter(
+        action=action,
+        entity_type=entity_type,
+        entity_id=entity_id,
+        actor_id=actor_id,
+        since=since,
+        until=until,
+    )
+    entries = await actions.search(database, caller, wanted, after, limit + 1)
+    return page(entries, limit, lambda entry: entry.id)
+
+
+ROUTES = [search_audit]

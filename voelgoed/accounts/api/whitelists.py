@@ -1,0 +1,100 @@
+from typing import Annotated
+from uuid import UUID
+
+from litestar.di import NamedDependency as Given
+from litestar.params import FromPath, FromQuery, JSONBody, PathParameter, QueryParameter
+
+from voelgoed.accounts import access
+from voelgoed.accounts.actions import whitelists as actions
+from voelgoed.accounts.model import (
+    Caller,
+    NewWhitelist,
+    NewWhitelistEntry,
+    Whitelist,
+    WhitelistEntry,
+    WhitelistEntryNotFound,
+    WhitelistNameTaken,
+    WhitelistNotFound,
+)
+from voelgoed.infra.database import Database
+from voelgoed.infra.idempotency import IdempotencyKeyReused
+from voelgoed.infra.shapes import Data, Page
+from voelgoed.infra.web import IdempotencyKey, Limit, page
+
+Address = Annotated[str, PathParameter(max_length=254)]
+AfterAddress = Annotated[str | None, QueryParameter(max_length=254)]
+
+
+@access.get("/api/whitelists", "whitelists.read")
+async def list_whitelists(
+    caller: Given[Caller],
+    database: Given[Database],
+    after: FromQuery[UUID | None] = None,
+    limit: Limit = 50,
+) -> Page[Whitelist]:
+    whitelists = await actions.list_whitelists(database, caller, after, limit + 1)
+    return page(whitelists, limit, lambda whitelist: whitelist.id)
+
+
+@access.post("/api/whitelists", "whitelists.write", WhitelistNameTaken, IdempotencyKeyReused)
+async def create_whitelist(
+    data: JSONBody[NewWhitelist],
+    caller: Given[Caller],
+    database: Given[Database],
+    idempotency_key: IdempotencyKey = None,
+) -> Data[Whitelist]:
+    key = access.once_for(caller, idempotency_key, "create_whitelist", data)
+    return Data(await actions.create_whitelist(database, caller, data, key))
+
+
+@access.delete("/api/whitelists/{whitelist_id:uuid}", "whitelists.write", WhitelistNotFound)
+async def delete_whitelist(
+    whitelist_id: FromPath[UUID], caller: Given[Caller], database: Given[Database]
+) -> None:
+    await actions.delete_whitelist(database, caller, whitelist_id)
+
+
+@access.get("/api/whitelists/{whitelist_id:uuid}/entries", "whitelists.read", WhitelistNotFound)
+async def list_entries(
+    whitelist_id: FromPath[UUID],
+    caller: Given[Caller],
+    database: Given[Database],
+    after: AfterAddress = None,
+    limit: Limit = 50,
+) -> Page[WhitelistEntry]:
+    """Whose addresses are on it, in alphabetical order."""
+    entries = await actions.list_entries(database, caller, whitelist_id, after, limit + 1)
+    return page(entries, limit, lambda entry: entry.email)
+
+
+@access.post("/api/whitelists/{whitelist_id:uuid}/entries", "whitelists.write", WhitelistNotFound)
+async def add_entry(
+    whitelist_id: FromPath[UUID],
+    data: JSONBody[NewWhitelistEntry],
+    caller: Given[Caller],
+    database: Given[Database],
+) -> Data[WhitelistEntry]:
+    """Put an address on it; twice is once."""
+    return Data(await actions.add_entry(database, caller, whitelist_id, data))
+
+
+@access.delete(
+    "/api/whitelists/{whitelist_id:uuid}/entries/{email:str}",
+    "whitelists.write",
+    WhitelistNotFound,
+    WhitelistEntryNotFound,
+)
+async def remove_entry(
+    whitelist_id: FromPath[UUID], email: Address, caller: Given[Caller], database: Given[Database]
+) -> None:
+    await actions.remove_entry(database, caller, whitelist_id, email)
+
+
+ROUTES = [
+    list_whitelists,
+    create_whitelist,
+    delete_whitelist,
+    list_entries,
+    add_entry,
+    remove_entry,
+]

@@ -1,0 +1,64 @@
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.accounts.model import AuditEntry
+from voelgoed.infra.database import Transaction
+
+
+class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
+    action: str | None = None
+    entity_type: str | None = None
+    entity_id: str | None = None
+    actor_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+async def insert_entry(tx: Transaction, entry: AuditEntry) -> None:
+    await tx.run(
+        """
+        INSERT INTO audit_entry (organization_id, id, actor_kind, actor_id, action, entity_type,
+                                 entity_id, changes, ip, user_agent, at)
+        VALUES (current_organization(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        """,
+        entry.id,
+        entry.actor_kind,
+        entry.actor_id,
+        entry.action,
+        entry.entity_type,
+        entry.entity_id,
+        entry.changes,
+        entry.ip,
+        entry.user_agent,
+        entry.at,
+    )
+
+
+async def search_entries(
+    tx: Transaction, wanted: AuditFilter, after: UUID | None, limit: int
+) -> list[AuditEntry]:
+    return await tx.rows(
+        AuditEntry,
+        """
+        SELECT id, actor_kind, actor_id, action, entity_type, entity_id, changes, ip, user_agent, at
+          FROM audit_entry
+         WHERE ($1::text IS NULL OR action = $1)
+           AND ($2::text IS NULL OR entity_type = $2)
+           AND ($3::text IS NULL OR entity_id = $3)
+           AND ($4::uuid IS NULL OR actor_id = $4)
+           AND ($5::timestamptz IS NULL OR at >= $5)
+           AND ($6::timestamptz IS NULL OR at < $6)
+           AND ($7::uuid IS NULL OR id < $7)
+         ORDER BY id DESC LIMIT $8
+        """,
+        wanted.action,
+        wanted.entity_type,
+        wanted.entity_id,
+        wanted.actor_id,
+        wanted.since,
+        wanted.until,
+        after,
+        limit,
+    )

@@ -1,0 +1,77 @@
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.accounts.model import Role, Session
+from voelgoed.infra.database import Transaction
+
+
+class LiveSession(msgspec.Struct, frozen=True):
+    id: UUID
+    user_id: UUID
+    role: Role
+    last_seen_at: datetime
+    expires_at: datetime
+
+
+async def insert_session(tx: Transaction, session: Session, token_hash: bytes) -> None:
+    await tx.run(
+        """
+        INSERT INTO session (organization_id, id, user_id, token_hash, ip, user_agent,
+                             created_at, last_seen_at, expires_at)
+        VALUES (current_organization(), $1, $2, $3, $4, $5, $6, $6, $7)
+        """,
+        session.id,
+        session.user_id,
+        token_hash,
+        session.ip,
+        session.user_agent,
+        session.created_at,
+        session.expires_at,
+    )
+
+
+async def find_session(tx: Transaction, token_hash: bytes) -> LiveSession | None:
+    return await tx.row(
+        LiveSession,
+        """
+        SELECT session.id, session.user_id, app_user.role, session.last_seen_at, session.expires_at
+          FROM session
+          JOIN app_user ON app_user.organization_id = session.organization_id
+                       AND app_user.id = session.user_id
+         WHERE session.token_hash = $1 AND app_user.status = 'active'
+        """,
+        token_hash,
+    )
+
+
+async def touch_session(tx: Transaction, session_id: UUID) -> None:
+    await tx.run("UPDATE session SET last_seen_at = $2 WHERE id = $1", session_id, tx.now)
+
+
+async def list_sessions(tx: Transaction, user_id: UUID) -> list[Session]:
+    return await tx.rows(
+        Session,
+        """
+        SELECT id, user_id, ip, user_agent, created_at, last_seen_at, expires_at
+          FROM session WHERE user_id = $1 ORDER BY id DESC LIMIT 200
+        """,
+        user_id,
+    )
+
+
+async def delete_session(tx: Transaction, session_id: UUID) -> int:
+    return await tx.run("DELETE FROM session WHERE id = $1", session_id)
+
+
+async def delete_sessions_of(tx: Transaction, user_id: UUID, *, keep: UUID | None = None) -> int:
+    return await tx.run(
+        "DELETE FROM session WHERE user_id = $1 AND id IS DISTINCT FROM $2", user_id, keep
+    )
+
+
+async def delete_dead_sessions(tx: Transaction, idle_since: datetime) -> int:
+    return await tx.run(
+        "DELETE FROM session WHERE expires_at <= $1 OR last_seen_at <= $2", tx.now, idle_since
+    )

@@ -1,0 +1,213 @@
+"""One executable, several roles."""
+
+import asyncio
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from getpass import getpass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+
+from voelgoed import demo as demo_data
+from voelgoed.accounts.actions.organizations import create_organization
+from voelgoed.accounts.model import NewUser
+from voelgoed.config import PREFIX, Settings, SettingsError, read_settings
+from voelgoed.http import create_app
+from voelgoed.infra.data_directory import DataDirectory, DataDirectoryError
+from voelgoed.infra.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from voelgoed.infra.log import configure_logs
+from voelgoed.infra.migrate import MigrationError, migrate, refuse_a_powerful_role
+from voelgoed.infra.refusal import Refusal
+from voelgoed.infra.shapes import Slug
+from voelgoed.server import PortError, listen, serve, url_of, work
+from voelgoed.services import Services, build_services, running
+from voelgoed.static import APPS
+
+cli = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+organization = typer.Typer(no_args_is_help=True, help="The tenants of this installation.")
+cli.add_typer(organization, name="organization")
+console = Console(stderr=True, highlight=False)
+
+Host = Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 opens it to others.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")]
+
+EXPLAINED = (
+    SettingsError,
+    DataDirectoryError,
+    EmbeddedPostgresError,
+    MigrationError,
+    PortError,
+    Refusal,
+)
+
+
+def main() -> None:
+    try:
+        cli()
+    except EXPLAINED as fault:
+        console.print(f"voelgoed: {fault}", style="red", soft_wrap=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+@cli.command()
+def up(host: Host = "127.0.0.1", port: Port = 8080) -> None:
+    """Start everything on this machine: database, API, apps and jobs, with a demo."""
+    settings = _settings()
+    listener = listen(host, port)
+    directory = DataDirectory.claim(settings.data)
+    try:
+        url = url_of(listener)
+        directory.announce(url)
+        with _database(settings, directory) as database_url:
+            services = build_services(settings, database_url)
+            demo = asyncio.run(_prepare_demo(services, directory, url))
+            asyncio.run(
+                serve(
+                    services,
+                    listener,
+                    with_jobs=True,
+                    on_ready=lambda: _welcome(url, directory.path, demo),
+                )
+            )
+            _step("Stopping")
+    finally:
+        directory.release()
+
+
+@cli.command(name="serve")
+def serve_command(host: Host = "127.0.0.1", port: Port = 8080, jobs: bool = True) -> None:
+    """Serve API and apps from an outside database; start as many of these as you need."""
+    settings = _settings()
+    services = build_services(settings, _outside_database(settings))
+    asyncio.run(refuse_a_powerful_role(_outside_database(settings)))
+    listener = listen(host, port)
+
+    def on_ready() -> None:
+        _step(f"Serving {url_of(listener)}")
+
+    asyncio.run(serve(services, listener, with_jobs=jobs, on_ready=on_ready))
+
+
+@cli.command(name="work")
+def work_command() -> None:
+    """Run only the background jobs, with an outside database."""
+    settings = _settings()
+    asyncio.run(work(build_services(settings, _outside_database(settings))))
+
+
+@cli.command(name="migrate")
+def migrate_command() -> None:
+    """Bring an outside database's schema up to date (VOELGOED_MIGRATION_URL)."""
+    settings = _settings()
+    if settings.migration_url is None:
+        raise SettingsError(f"Set {PREFIX}MIGRATION_URL to the database as the tables' owner.")
+    asyncio.run(migrate(settings.migration_url))
+    _step("The schema is up to date")
+
+
+@organization.command(name="create")
+def create_organization_command(
+    slug: Annotated[str, typer.Argument(help="Short name for log-ins, such as city-hall.")],
+    name: Annotated[str, typer.Argument(help="The name people see.")],
+    owner_email: Annotated[str, typer.Argument(help="Who will run it.")],
+) -> None:
+    """Add a tenant with its owner; asks for the owner's password (or reads it from stdin)."""
+    settings = _settings()
+    password = getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    fields = {"email": owner_email, "name": owner_email, "role": "owner", "password": password}
+    try:
+        owner = msgspec.convert(fields, NewUser)
+        msgspec.convert(slug, Slug)
+    except msgspec.ValidationError as fault:
+        raise SettingsError(str(fault)) from None
+
+    async def create() -> None:
+        services = build_services(settings, _outside_database(settings))
+        async with running(services, with_jobs=False):
+            created, _ = await create_organization(services.database, slug, name, owner)
+        print(created.id)
+
+    asyncio.run(create())
+
+
+@cli.command(name="settings")
+def settings_command() -> None:
+    """List every setting with its present value."""
+    settings = _settings()
+    for field in msgspec.structs.fields(Settings):
+        value = getattr(settings, field.name)
+        secret = value is not None and ("url" in field.name or "token" in field.name)
+        print(f"{PREFIX}{field.name.upper()}={'(set)' if secret else value or ''}")
+
+
+@cli.command(name="openapi")
+def openapi_command(
+    path: Annotated[Path, typer.Argument()] = Path("contracts/openapi.json"),
+) -> None:
+    """Write the OpenAPI document."""
+    app = create_app(build_services(Settings(), "postgresql:///none"))
+    document = msgspec.json.encode(app.app.openapi_schema.to_schema(), order="sorted")
+    path.write_bytes(msgspec.json.format(document) + b"\n")
+
+
+def _settings() -> Settings:
+    settings = read_settings()
+    configure_logs(settings.log_level, settings.log_format)
+    return settings
+
+
+def _outside_database(settings: Settings) -> str:
+    if settings.database_url is None:
+        raise SettingsError(f"Set {PREFIX}DATABASE_URL, or use `voelgoed up` for the embedded one.")
+    return settings.database_url
+
+
+@contextmanager
+def _database(settings: Settings, directory: DataDirectory) -> Generator[str]:
+    if settings.database_url is not None:
+        if settings.migration_url is not None:
+            asyncio.run(migrate(settings.migration_url))
+        asyncio.run(refuse_a_powerful_role(settings.database_url))
+        yield settings.database_url
+        return
+    postgres = EmbeddedPostgres(directory.path / "postgres")
+    postgres.start(report=_step)
+    try:
+        asyncio.run(migrate(postgres.url("voelgoed_owner")))
+        yield postgres.url("voelgoed_server")
+    finally:
+        postgres.stop()
+
+
+async def _prepare_demo(
+    services: Services, directory: DataDirectory, url: str
+) -> demo_data.Demo | None:
+    await services.database.open()
+    try:
+        return await demo_data.ensure_demo(services.database, directory, url, _step)
+    finally:
+        await services.database.close()
+
+
+def _step(text: str) -> None:
+    console.print(f"[dim]·[/dim] {text}")
+
+
+def _welcome(url: str, data: Path, demo: demo_data.Demo | None) -> None:
+    organization = f"?org={demo.organization_slug}" if demo else ""
+    print("\nVoelgoed is running. Ctrl-C stops it.\n")
+    for app in APPS:
+        print(f"  {app:<12} {url}/{app}/{organization}")
+    print(f"  {'API':<12} {url}/api/docs")
+    if demo:
+        print(f"\n  Demo log-ins, organisation {demo.organization_slug!r}:")
+        for role, user in demo.users.items():
+            print(f"  {role:<16} {user.email:<32} {user.password}")
+        print(f"\n  All of this is in {data / demo_data.FILE}")
+    print(flush=True)

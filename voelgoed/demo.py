@@ -1,0 +1,178 @@
+"""A venue to try everything on, made on the first start.
+
+The log-ins are written down before they are used, and every step may be repeated, so a
+start that is cut off anywhere is finished by the next one.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import get_args
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.accounts.actions.organizations import create_organization
+from voelgoed.accounts.actions.users import create_user, list_users
+from voelgoed.accounts.model import Caller, EmailTaken, NewUser, Role
+from voelgoed.events.actions.events import create_event, move_event
+from voelgoed.events.actions.gates import create_gate
+from voelgoed.events.actions.venues import create_venue
+from voelgoed.events.model import Event, NewEvent, NewGate, NewVenue, Transition
+from voelgoed.infra.data_directory import DataDirectory
+from voelgoed.infra.database import Database
+from voelgoed.infra.idempotency import Once
+
+FILE = "demo.json"
+SLUG = "demo"
+NAME = "Voelgoed Demo"
+GATES = {"north-main": "North Main", "south": "South", "vip": "VIP"}
+
+
+class DemoUser(msgspec.Struct):
+    email: str
+    password: str
+
+
+class DemoGate(msgspec.Struct):
+    id: UUID
+    code: str
+    name: str
+
+
+class Demo(msgspec.Struct):
+    """What var/demo.json tells a person, or a program, who wants to try the API."""
+
+    url: str
+    organization_slug: str
+    users: dict[Role, DemoUser]
+    organization_id: UUID | None = None
+    event_id: UUID | None = None
+    gates: list[DemoGate] = []
+
+
+async def ensure_demo(
+    database: Database, directory: DataDirectory, url: str, report: Callable[[str], None]
+) -> Demo | None:
+    """None when this installation has organisations but no demo: it is in real use."""
+    demo = _read(directory.path / FILE)
+    if demo is None:
+        if await database.organization_ids():
+            return None
+        demo = _new_demo(url)
+    demo.url = url
+    _write(directory, demo)
+    if not demo.gates:
+        report("Making a demo organisation with a venue and two events")
+        await _seed(database, demo)
+        _write(directory, demo)
+    return demo
+
+
+def _new_demo(url: str) -> Demo:
+    users: dict[Role, DemoUser] = {
+        role: DemoUser(f"{role}@{SLUG}.example", token_urlsafe(9)) for role in get_args(Role)
+    }
+    return Demo(url, SLUG, users)
+
+
+async def _seed(database: Database, demo: Demo) -> None:
+    owner = await _ensure_people(database, demo)
+    demo.organization_id = owner.organization_id
+    now = database.clock.now().replace(minute=0, second=0, microsecond=0)
+    venue = await create_venue(
+        database,
+        owner,
+        NewVenue(
+            name="Voelgoed Amphitheatre",
+            address="1 Protea Road, Stellenbosch",
+            timezone="Africa/Johannesburg",
+        ),
+        _step(owner, "venue"),
+    )
+    festival = await create_event(
+        database, owner, _festival(venue.id, now), _step(owner, "festival")
+    )
+    await create_event(database, owner, _concert(venue.id, now), _step(owner, "concert"))
+    await _open_doors(database, owner, festival)
+    for code, name in GATES.items():
+        new = NewGate(code=code, name=name, capacity=500, status="open")
+        gate = await create_gate(database, owner, festival.id, new, _step(owner, code))
+        demo.gates.append(DemoGate(gate.id, gate.code, gate.name))
+    demo.event_id = festival.id
+
+
+async def _ensure_people(database: Database, demo: Demo) -> Caller:
+    organization_id = await database.find_organization(SLUG)
+    if organization_id is None:
+        owner_new = _new_user("owner", demo.users["owner"])
+        organization, owner_id = await create_organization(database, SLUG, NAME, owner_new)
+        organization_id = organization.id
+    else:
+        someone = Caller(kind="system", id=None, organization_id=organization_id)
+        [found] = await list_users(database, someone, "owner", None, 1)
+        owner_id = found.id
+    owner = Caller(kind="user", id=owner_id, organization_id=organization_id, role="owner")
+    for role, user in demo.users.items():
+        if role != "owner":
+            await _ensure_user(database, owner, role, user)
+    return owner
+
+
+async def _ensure_user(database: Database, owner: Caller, role: Role, user: DemoUser) -> None:
+    try:
+        await create_user(database, owner, _new_user(role, user), None)
+    except EmailTaken:
+        return  # by an earlier start that was cut off
+
+
+async def _open_doors(database: Database, owner: Caller, event: Event) -> None:
+    for status in ("published", "live"):
+        await move_event(database, owner, event.id, Transition(to=status))
+
+
+def _festival(venue_id: UUID, now: datetime) -> NewEvent:
+    return NewEvent(
+        venue_id=venue_id,
+        name="Voelgoed Fees",
+        description="Three days of music on the grass, doors open now.",
+        starts_at=now - timedelta(hours=1),
+        ends_at=now + timedelta(days=3),
+        sale_start=now - timedelta(days=30),
+        sale_end=now + timedelta(days=3),
+        capacity=2000,
+    )
+
+
+def _concert(venue_id: UUID, now: datetime) -> NewEvent:
+    return NewEvent(
+        venue_id=venue_id,
+        name="Somerkonsert",
+        description="An evening concert, still a draft.",
+        starts_at=now + timedelta(days=30),
+        ends_at=now + timedelta(days=30, hours=4),
+        capacity=400,
+    )
+
+
+def _new_user(role: Role, user: DemoUser) -> NewUser:
+    name = f"Demo {role.replace('_', ' ').title()}"
+    return NewUser(email=user.email, name=name, role=role, password=user.password)
+
+
+def _step(owner: Caller, name: str) -> Once:
+    assert owner.id is not None
+    return Once(owner.id, f"demo-{name}", b"demo")
+
+
+def _read(path: Path) -> Demo | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Demo)
+    except FileNotFoundError:
+        return None
+
+
+def _write(directory: DataDirectory, demo: Demo) -> None:
+    text = msgspec.json.format(msgspec.json.encode(demo)).decode()
+    directory.write_secret(FILE, text + "\n")

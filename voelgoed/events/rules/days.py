@@ -1,0 +1,37 @@
+"""Which day it is at an event. A concert that ends at two in the morning is one day."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from voelgoed.events.model import DAYS_MAX, EventDay
+
+DAY_BREAK = time(6, 0)
+"""Before this, at the venue, it is still the evening before."""
+
+
+def days_between(starts_at: datetime, ends_at: datetime, timezone: ZoneInfo) -> list[EventDay]:
+    """The event's days when the organiser names none: cut at every day break in between."""
+    days: list[EventDay] = []
+    begin = starts_at
+    while begin < ends_at and len(days) <= DAYS_MAX:
+        day = _date_at(begin, timezone)
+        end = min(_day_break(day + timedelta(days=1), timezone), ends_at)
+        days.append(EventDay(day, begin, end))
+        begin = end
+    return days
+
+
+def day_at(days: Sequence[EventDay], moment: datetime) -> date | None:
+    """None before, between and after the days."""
+    return next((day.date for day in days if day.starts_at <= moment < day.ends_at), None)
+
+
+def _date_at(moment: datetime, timezone: ZoneInfo) -> date:
+    local = moment.astimezone(timezone)
+    midnight_to_break = local.time() < DAY_BREAK
+    return local.date() - timedelta(days=1) if midnight_to_break else local.date()
+
+
+def _day_break(day: date, timezone: ZoneInfo) -> datetime:
+    return datetime.combine(day, DAY_BREAK, timezone).astimezone(UTC)

@@ -1,0 +1,19 @@
+"""What followers of an event are told."""
+
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.events.model import Event, Gate
+
+
+def event_topic(event_id: UUID) -> str:
+    return f"event:{event_id}"
+
+
+def event_changed(event: Event) -> dict[str, object]:
+    return {"event": "event_changed", "id": str(event.id), "status": event.status}
+
+
+def gate_changed(gate: Gate) -> dict[str, object]:
+    return {"event": "gate_changed", "gate": msgspec.to_builtins(gate)}

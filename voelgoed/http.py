@@ -1,0 +1,221 @@
+"""The application: every route, and what stands around all of them."""
+
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, cast
+
+import asyncpg
+import msgspec
+import structlog
+from litestar import Litestar, Request, Response
+from litestar.datastructures import State
+from litestar.di import Provide
+from litestar.exceptions import (
+    ClientException,
+    HTTPException,
+    MethodNotAllowedException,
+    NotFoundException,
+    ValidationException,
+)
+from litestar.status_codes import HTTP_413_REQUEST_ENTITY_TOO_LARGE
+
+from voelgoed import health, live, static
+from voelgoed.accounts import api as accounts_api
+from voelgoed.accounts.access import provide_caller, refuse_cross_site
+from voelgoed.events import api as events_api
+from voelgoed.infra.metrics import http_requests
+from voelgoed.infra.refusal import InvalidRequest, NotFound, Refusal
+from voelgoed.infra.web import (
+    BODY_BYTES_MAX,
+    BodyTooLarge,
+    ErrorBody,
+    InvalidJson,
+    MethodNotAllowed,
+    UnsupportedMediaType,
+    status_of,
+)
+from voelgoed.openapi import openapi_config
+from voelgoed.services import Services
+
+log = structlog.get_logger()
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+APP_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+API_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+
+def create_app(services: Services) -> "Front":
+    def provide(value: object) -> Provide:
+        return Provide(lambda: value, sync_to_thread=False)
+
+    app = Litestar(
+        route_handlers=[
+            *health.ROUTES,
+            *accounts_api.ROUTES,
+            *events_api.ROUTES,
+            live.live_socket,
+            *static.static_routers(),
+        ],
+        dependencies={
+            "caller": Provide(provide_caller, sync_to_thread=False),
+            "settings": provide(services.settings),
+            "clock": provide(services.clock),
+            "database": provide(services.database),
+            "cache": provide(services.cache),
+        },
+        guards=[refuse_cross_site],
+        exception_handlers={
+            Refusal: refuse,
+            HTTPException: refuse_http,
+            asyncpg.DataError: refuse_unstorable,
+            UnicodeError: refuse_unstorable,
+            Exception: apologise,
+        },
+        request_max_body_size=BODY_BYTES_MAX,
+        openapi_config=openapi_config(),
+        state=State(
+            {
+                "settings": services.settings,
+                "database": services.database,
+                "live": services.live,
+            }
+        ),
+        logging_config=None,
+    )
+    return Front(app)
+
+
+def refuse(_: Request[Any, Any, Any], refusal: Refusal) -> Response[ErrorBody]:
+    headers: dict[str, str] = {}
+    if "retry_after_seconds" in refusal.details:
+        headers["Retry-After"] = str(refusal.details["retry_after_seconds"])
+    status = status_of(type(refusal))
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if status == 503:
+        headers["Retry-After"] = "1"
+    return Response(
+        ErrorBody(refusal.code, refusal.message, refusal.details),
+        status_code=status,
+        headers=headers,
+        media_type="application/json",
+    )
+
+
+def refuse_http(request: Request[Any, Any, Any], fault: HTTPException) -> Response[ErrorBody]:
+    """What the framework refuses, in our words."""
+    return refuse(request, _in_our_words(fault))
+
+
+def refuse_unstorable(request: Request[Any, Any, Any], fault: Exception) -> Response[ErrorBody]:
+    """A text or number of a right type that PostgreSQL has no room for."""
+    faults = [{"path": "$", "message": "contains a value that cannot be stored"}]
+    return refuse(request, InvalidRequest(faults=faults))
+
+
+def apologise(request: Request[Any, Any, Any], fault: Exception) -> Response[ErrorBody]:
+    log.error("request_failed", path=request.scope["path"], exc_info=fault)
+    body = ErrorBody("internal_error", "Something went wrong here; it has been noted.", {})
+    return Response(body, status_code=500, media_type="application/json")
+
+
+def _in_our_words(fault: HTTPException) -> Refusal:
+    if isinstance(fault, ValidationException):
+        return InvalidRequest(faults=_faults(fault))
+    if isinstance(fault, MethodNotAllowedException):
+        return MethodNotAllowed()
+    if isinstance(fault, NotFoundException):
+        return NotFound()
+    if fault.status_code == HTTP_413_REQUEST_ENTITY_TOO_LARGE:
+        return BodyTooLarge()
+    if isinstance(fault, ClientException):
+        return InvalidJson()
+    raise fault
+
+
+def _faults(fault: ValidationException) -> list[dict[str, str]]:
+    """Each with the JSON path, or the parameter, that it is about."""
+    extra: Any = fault.extra
+    if not isinstance(extra, list):
+        return [{"path": "$", "message": fault.detail}]
+    return [_fault(item) for item in cast(list[dict[str, str]], extra)]
+
+
+def _fault(item: dict[str, str]) -> dict[str, str]:
+    name, message = item.get("key", "$"), item.get("message", "is wrong")
+    if item.get("source") == "body":
+        name = "$" if name == "data" else f"$.{name}"
+    return {"path": name, "message": "is missing" if message == "'data'" else message}
+
+
+class Front:
+    """In front of every route: security headers, body kind, time taken."""
+
+    def __init__(self, app: Litestar) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)  # pyright: ignore[reportArgumentType]
+            return
+        begun = time.perf_counter()
+        status = 500
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _add_headers(message["headers"], scope["path"])
+            await send(message)
+
+        if _has_foreign_body(scope):
+            await _answer(sending, UnsupportedMediaType())
+        else:
+            await self.app(scope, receive, sending)  # pyright: ignore[reportArgumentType]
+        route = scope.get("path_template") or "none"
+        http_requests.labels(scope["method"], route, status).observe(time.perf_counter() - begun)
+
+
+def _has_foreign_body(scope: Scope) -> bool:
+    if scope["method"] not in ("POST", "PUT", "PATCH"):
+        return False
+    headers = dict(scope["headers"])
+    kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+    has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+    return has_body and kind != b"application/json"
+
+
+async def _answer(send: Send, refusal: Refusal) -> None:
+    body = msgspec.json.encode(ErrorBody(refusal.code, refusal.message, refusal.details))
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status_of(type(refusal)),
+            "headers": headers,
+        }
+    )
+    await send({"type": "http.response.body", "body": body})
+
+
+def _add_headers(headers: list[tuple[bytes, bytes]], path: str) -> None:
+    is_app = path.startswith(static.PATHS)
+    present = {name for name, _ in headers}
+    headers += [
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"same-origin"),
+        (b"cross-origin-opener-policy", b"same-origin"),
+    ]
+    if b"content-security-policy" not in present:
+        headers.append(
+            (b"content-security-policy", (APP_POLICY if is_app else API_POLICY).encode())
+        )
+    if not is_app and b"cache-control" not in present:
+        headers.append((b"cache-control", b"no-store"))

@@ -1,0 +1,171 @@
+"""Reads through three tiers: hot (this process), warm (Redis), cold (the loader given).
+
+Caches inform; they never grant. Redis missing, slow or dying costs time, not truth: it
+is skipped for a moment and asked again later. A value loaded before a change can never
+be stored after it: storing needs a lease, and dropping a key ends every lease on it.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar, cast
+from uuid import uuid4
+
+import msgspec
+import structlog
+from cachetools import TLRUCache
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from voelgoed.infra.metrics import cache_reads, warm_tier_up
+
+T = TypeVar("T")
+log = structlog.get_logger()
+
+HOT_ENTRIES_MAX = 100_000
+WARM_TIMEOUT_S = 0.1
+WARM_PAUSE_S = 1.0
+"""After a failure the warm tier is left alone this long, so that it delays one request, not all."""
+LEASE_MS = 5_000
+MISSED_DROPS_MAX = 10_000
+LEASE_MARK = b"\0lease:"  # JSON never starts with a zero byte
+
+_FILL = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+    return redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+end
+"""
+
+
+class _Hot(msgspec.Struct, frozen=True):
+    value: object
+    ttl_s: float
+
+
+class Cache:
+    def __init__(self, redis_url: str | None) -> None:
+        self._hot: TLRUCache[str, _Hot] = TLRUCache(
+            HOT_ENTRIES_MAX, ttu=lambda _, entry, now: now + entry.ttl_s, timer=time.monotonic
+        )
+        self._loading: dict[str, asyncio.Future[object]] = {}
+        self._warm = _Warm(redis_url) if redis_url else None
+
+    async def close(self) -> None:
+        if self._warm:
+            await self._warm.close()
+
+    async def read(
+        self, key: str, shape: type[T], load: Callable[[], Awaitable[T]], *, ttl_s: float
+    ) -> T:
+        entry = self._hot.get(key)
+        cache_reads.labels("hot", entry is not None).inc()
+        if entry is not None:
+            return msgspec.convert(entry.value, shape)
+        if key in self._loading:  # ten requests for one missing key are one load
+            return msgspec.convert(await asyncio.shield(self._loading[key]), shape)
+        loading: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        loading.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._loading[key] = loading
+        try:
+            value = await self._read_below(key, shape, load, ttl_s)
+        except BaseException as fault:
+            loading.set_exception(fault)
+            raise
+        else:
+            loading.set_result(value)
+            if self._loading.get(key) is loading:  # not dropped meanwhile
+                self._hot[key] = _Hot(value, ttl_s)
+            return value
+        finally:
+            if self._loading.get(key) is loading:
+                del self._loading[key]
+
+    async def _read_below(
+        self, key: str, shape: type[T], load: Callable[[], Awaitable[T]], ttl_s: float
+    ) -> T:
+        if self._warm is None:
+            return await load()
+        found, lease = await self._warm.get_or_lease(key)
+        cache_reads.labels("warm", found is not None).inc()
+        if found is not None:
+            try:
+                return msgspec.json.decode(found, type=shape)
+            except msgspec.MsgspecError:
+                await self._warm.drop([key])  # written by another version of this program
+        value = await load()
+        if lease is not None:
+            await self._warm.fill(key, lease, msgspec.json.encode(value), ttl_s)
+        return value
+
+    async def drop(self, keys: Iterable[str]) -> None:
+        """After the change has committed. Other processes hear of it through `Live`."""
+        keys = list(keys)
+        self.forget(keys)
+        if self._warm:
+            await self._warm.drop(keys)
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Drop from this process only."""
+        for key in keys:
+            self._hot.pop(key, None)
+            self._loading.pop(key, None)
+
+
+class _Warm:
+    """Redis behind a short timeout. Every method works, a little poorer, without it."""
+
+    def __init__(self, url: str) -> None:
+        self._redis: Redis = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
+            url, socket_timeout=WARM_TIMEOUT_S, socket_connect_timeout=WARM_TIMEOUT_S
+        )
+        self._fill = self._redis.register_script(_FILL)
+        self._paused_until = 0.0
+        self._missed: set[str] = set()
+        warm_tier_up.set(1)
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+
+    async def get_or_lease(self, key: str) -> tuple[bytes | None, bytes | None]:
+        lease = LEASE_MARK + uuid4().bytes
+        command = ("SET", key, lease, "NX", "GET", "PX", LEASE_MS)
+        execute = cast(Callable[..., Awaitable[bytes | None]], self._redis.execute_command)  # pyright: ignore[reportUnknownMemberType]
+        answer = await self._try(lambda: execute(*command), b"")
+        if answer is None:
+            return None, lease
+        if answer == b"" or answer.startswith(LEASE_MARK):
+            return None, None  # Redis is away, or somebody else is loading this key
+        return answer, None
+
+    async def fill(self, key: str, lease: bytes, value: bytes, ttl_s: float) -> None:
+        await self._try(
+            lambda: self._fill(keys=[key], args=[lease, value, int(ttl_s * 1000)]), None
+        )
+
+    async def drop(self, keys: list[str]) -> None:
+        if await self._try(lambda: self._redis.delete(*keys), -1) == -1:
+            self._missed.update(keys)
+
+    async def _try(self, ask: Callable[[], Awaitable[T]], otherwise: T) -> T:
+        if time.monotonic() < self._paused_until:
+            return otherwise
+        try:
+            if self._missed:
+                await self._redis.delete(*self._missed)
+                self._missed.clear()
+            answer = await asyncio.wait_for(ask(), WARM_TIMEOUT_S)
+        except (RedisError, OSError, TimeoutError) as fault:
+            self._pause(fault)
+            return otherwise
+        warm_tier_up.set(1)
+        return answer
+
+    def _pause(self, fault: BaseException) -> None:
+        self._paused_until = time.monotonic() + WARM_PAUSE_S
+        warm_tier_up.set(0)
+        log.warning("warm_tier_skipped", reason=type(fault).__name__, pause_s=WARM_PAUSE_S)
+        if len(self._missed) > MISSED_DROPS_MAX:
+            # Forgetting which keys are stale is worse than remembering too many; entries
+            # expire by themselves, so stop using the tier until the longest of them has.
+            self._missed.clear()
+            self._paused_until = time.monotonic() + 24 * 3600

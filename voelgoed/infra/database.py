@@ -1,0 +1,219 @@
+"""PostgreSQL, one organisation at a time.
+
+Every statement runs inside `Database.transaction(organization_id)`, which sets the
+organisation that row-level security checks. `LiteralString` makes the type checker
+refuse any SQL that is not a literal in our source.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, LiteralString, TypeVar
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from voelgoed.infra.clock import Clock
+from voelgoed.infra.metrics import database_wait
+from voelgoed.infra.refusal import Refusal, StorageUnavailable
+
+if TYPE_CHECKING:
+    from asyncpg.pool import PoolConnectionProxy
+
+    Pool = asyncpg.Pool[asyncpg.Record]
+    Connection = asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]
+
+T = TypeVar("T")
+
+ACQUIRE_TIMEOUT_S = 2.0
+STATEMENT_TIMEOUT_MS = 10_000
+LOCK_TIMEOUT_MS = 5_000
+IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000
+
+SERVER_SETTINGS = {
+    "application_name": "voelgoed",
+    "timezone": "UTC",
+    "statement_timeout": str(STATEMENT_TIMEOUT_MS),
+    "lock_timeout": str(LOCK_TIMEOUT_MS),
+    "idle_in_transaction_session_timeout": str(IDLE_IN_TRANSACTION_TIMEOUT_MS),
+}
+
+GONE = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+)
+"""What asyncpg raises when the server is away, starting, stopping or full."""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A live message waiting for its transaction to commit."""
+
+    topic: str
+    data: dict[str, object] | None
+
+
+class Transaction:
+    def __init__(self, connection: "Connection", organization_id: UUID, now: datetime) -> None:
+        self.connection = connection
+        self.organization_id = organization_id
+        self.now = now
+        self.messages: list[Message] = []
+        self.dropped_keys: list[str] = []
+
+    async def rows(self, shape: Callable[..., T], query: LiteralString, *values: object) -> list[T]:
+        return [shape(**record) for record in await self.connection.fetch(query, *values)]
+
+    async def row(self, shape: Callable[..., T], query: LiteralString, *values: object) -> T | None:
+        record = await self.connection.fetchrow(query, *values)
+        return None if record is None else shape(**record)
+
+    async def value(self, kind: type[T], query: LiteralString, *values: object) -> T | None:
+        value: object = await self.connection.fetchval(query, *values)
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"the query gave {type(value).__name__}, not {kind.__name__}")
+        return value
+
+    async def run(self, query: LiteralString, *values: object) -> int:
+        """Execute and say how many rows it touched."""
+        status: str = await self.connection.execute(query, *values)
+        count = status.rpartition(" ")[2]
+        return int(count) if count.isdecimal() else 0
+
+    def publish(self, topic: str, data: dict[str, object]) -> None:
+        """Tell the topic's readers, if and after this transaction commits."""
+        self.messages.append(Message(topic, data))
+
+    def drop(self, *keys: str) -> None:
+        """Drop these from every cache, if and after this transaction commits."""
+        self.dropped_keys.extend(keys)
+
+
+@contextmanager
+def refusing(constraint: str, refusal: type[Refusal]) -> Generator[None]:
+    """A violation of this named constraint is a refusal; of any other, a fault of ours."""
+    try:
+        yield
+    except asyncpg.IntegrityConstraintViolationError as fault:
+        if fault.constraint_name != constraint:
+            raise
+        raise refusal() from None
+
+
+class Database:
+    def __init__(self, url: str, *, clock: Clock, connections_max: int) -> None:
+        self.url = url
+        self.clock = clock
+        self.connections_max = connections_max
+        self.after_commit: Callable[[Transaction], Awaitable[None]] | None = None
+        self._pool: Pool | None = None
+
+    async def open(self) -> None:
+        try:
+            self._pool = await asyncpg.create_pool(
+                self.url,
+                min_size=1,
+                max_size=self.connections_max,
+                init=_prepare_connection,
+                reset=_nothing_to_reset,
+                timeout=ACQUIRE_TIMEOUT_S,
+                server_settings=SERVER_SETTINGS,
+            )
+        except GONE as fault:
+            raise StorageUnavailable() from fault
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            self._pool.terminate()  # every answered request has committed; nothing to wait for
+            self._pool = None
+
+    async def connect(self) -> "asyncpg.Connection[asyncpg.Record]":
+        """A bare connection of one's own, for LISTEN and the job queue."""
+        return await asyncpg.connect(
+            self.url, timeout=ACQUIRE_TIMEOUT_S, server_settings=_LISTENER_SETTINGS
+        )
+
+    @asynccontextmanager
+    async def transaction(self, organization_id: UUID) -> AsyncGenerator[Transaction]:
+        async with self._acquired() as connection:
+            await connection.execute(_begin(organization_id))
+            tx = Transaction(connection, organization_id, self.clock.now())
+            try:
+                yield tx
+            except BaseException:
+                await _roll_back(connection)
+                raise
+            await connection.execute("COMMIT")
+        if self.after_commit is not None and (tx.messages or tx.dropped_keys):
+            await self.after_commit(tx)
+
+    async def find_organization(self, slug: str) -> UUID | None:
+        """The only question that may be asked before anyone has said who they are."""
+        async with self._acquired() as connection:
+            return await connection.fetchval("SELECT find_organization($1)", slug)
+
+    async def organization_ids(self) -> list[UUID]:
+        """For jobs that go over every organisation, one transaction each."""
+        async with self._acquired() as connection:
+            return [row[0] for row in await connection.fetch("SELECT organization_ids()")]
+
+    async def ping(self) -> None:
+        async with self._acquired() as connection:
+            await connection.fetchval("SELECT 1")
+
+    @asynccontextmanager
+    async def _acquired(self) -> "AsyncGenerator[Connection]":
+        if self._pool is None:
+            raise StorageUnavailable()
+        try:
+            with database_wait.time():
+                connection = await self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
+            try:
+                yield connection
+            finally:
+                await self._pool.release(connection)
+        except GONE as fault:
+            raise StorageUnavailable() from fault
+
+
+_LISTENER_SETTINGS = {
+    "application_name": "voelgoed-listener",
+    "timezone": "UTC",
+    # Jobs of the queue library may run longer than a request may.
+    "statement_timeout": "60000",
+}
+
+
+def _begin(organization_id: UUID) -> str:
+    # One round trip instead of two. SET takes no parameters; a UUID object prints as hex
+    # digits and dashes only, and anything else is a programming error.
+    if not isinstance(organization_id, UUID):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError("the organisation must be a UUID")
+    return f"BEGIN; SET LOCAL voelgoed.organization_id = '{organization_id}'"
+
+
+async def _roll_back(connection: "Connection") -> None:
+    try:
+        await connection.execute("ROLLBACK")
+    except (*GONE, asyncpg.PostgresError):
+        connection.terminate()
+
+
+async def _prepare_connection(connection: "Connection") -> None:
+    for kind in ("json", "jsonb"):
+        await connection.set_type_codec(
+            kind,
+            schema="pg_catalog",
+            encoder=lambda value: msgspec.json.encode(value).decode(),
+            decoder=msgspec.json.decode,
+        )
+
+
+async def _nothing_to_reset(connection: "Connection") -> None:
+    """All we set is SET LOCAL, which ends with its transaction: spare the round trip."""

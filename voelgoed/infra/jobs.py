@@ -1,0 +1,127 @@
+"""Delayed and periodic work in PostgreSQL, enqueued in the transaction that needs it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+import structlog
+from pgqueuer import AsyncpgDriver, DatabaseRetryEntrypointExecutor, PgQueuer, Queries
+from pgqueuer.models import Job, Schedule
+
+from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.metrics import jobs_run
+
+P = TypeVar("P", bound=msgspec.Struct)
+log = structlog.get_logger()
+
+RETRIES_MAX = 4
+FIRST_RETRY = timedelta(seconds=5)
+POLL = timedelta(seconds=5)
+RESTART_S = 2.0
+STOP_S = 10.0
+
+Register = Callable[[PgQueuer], None]
+
+
+async def enqueue(
+    tx: Transaction,
+    name: str,
+    payload: msgspec.Struct,
+    *,
+    after: timedelta | None = None,
+    only_once_as: str | None = None,
+) -> None:
+    """Run `name` once this transaction has committed; while `only_once_as` waits, add no other."""
+    driver = AsyncpgDriver(tx.connection)  # pyright: ignore[reportArgumentType]
+    await Queries(driver).enqueue(
+        name,
+        msgspec.json.encode(payload),
+        execute_after=after,
+        dedupe_key=only_once_as,
+        on_conflict="skip",
+    )
+
+
+class Jobs:
+    """Runs the jobs of all domains in this process until stopped; outlives the database's absence."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._registered: list[Register] = []
+        self._task: asyncio.Task[None] | None = None
+        self._queue: PgQueuer | None = None
+        self._stopping = False
+
+    def on(self, name: str, payload: type[P], work: Callable[[P], Awaitable[None]]) -> None:
+        """Do `work` for every job enqueued as `name`; a failure is retried, then kept as failed."""
+
+        async def run(job: Job) -> None:
+            with jobs_run.labels(name, "failed").count_exceptions():
+                await work(msgspec.json.decode(job.payload or b"", type=payload))
+            jobs_run.labels(name, "done").inc()
+
+        retrying = partial(
+            DatabaseRetryEntrypointExecutor, max_attempts=RETRIES_MAX, initial_delay=FIRST_RETRY
+        )
+        self._registered.append(
+            lambda queue: _ignore(
+                queue.entrypoint(name, on_failure="hold", executor_factory=retrying)(run)
+            )
+        )
+
+    def every(self, cron: str, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Do `work` at those times, in one process of all that run jobs."""
+
+        async def run(schedule: Schedule) -> None:
+            with jobs_run.labels(name, "failed").count_exceptions():
+                await work()
+            jobs_run.labels(name, "done").inc()
+
+        self._registered.append(lambda queue: _ignore(queue.schedule(name, cron)(run)))
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run_forever(), name="jobs")
+
+    async def stop(self) -> None:
+        self._stopping = True
+        if self._task is None:
+            return
+        if self._queue is None:
+            self._task.cancel()
+        else:
+            self._queue.shutdown.set()  # running jobs may finish
+        await asyncio.wait([self._task], timeout=STOP_S)
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run_forever(self) -> None:
+        while not self._stopping:
+            try:
+                await self._run_until_interrupted()
+            except Exception as fault:  # whatever it was, work must go on
+                log.warning("jobs_interrupted", reason=repr(fault))
+            if not self._stopping:
+                await asyncio.sleep(RESTART_S)
+
+    async def _run_until_interrupted(self) -> None:
+        connection = await self._database.connect()
+        try:
+            self._queue = PgQueuer.from_asyncpg_connection(connection)
+            connection.add_termination_listener(partial(_shut_down, self._queue))
+            for register in self._registered:
+                register(self._queue)
+            await self._queue.run(dequeue_timeout=POLL, shutdown_on_listener_failure=True)
+        finally:
+            self._queue = None
+            await connection.close(timeout=1)
+
+
+def _shut_down(queue: PgQueuer, _connection: object) -> None:
+    queue.shutdown.set()
+
+
+def _ignore(_registered: object) -> None:
+    """The decorators of the queue return their function, which nobody needs again."""

@@ -1,0 +1,9 @@
+"""Names in shared stores. Nobody else builds them, so none can lack the organisation."""
+
+from uuid import UUID
+
+
+def key(organization_id: UUID, *parts: str | UUID) -> str:
+    if not parts:
+        raise ValueError("a key needs more than the organisation")
+    return ":".join(("voelgoed", "org", str(organization_id), *map(str, parts)))

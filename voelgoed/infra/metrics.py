@@ -1,0 +1,29 @@
+"""What /metrics tells. Names and labels here, so that dashboards have one place to read."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+http_requests = Histogram(
+    "voelgoed_http_request_duration_seconds",
+    "Time from first byte in to last byte out.",
+    ("method", "route", "status"),
+    buckets=FAST,
+)
+database_wait = Histogram(
+    "voelgoed_database_wait_seconds",
+    "Time a request waited for a database connection.",
+    buckets=FAST,
+)
+cache_reads = Counter(
+    "voelgoed_cache_reads", "Cache look-ups by tier and outcome.", ("tier", "hit")
+)
+warm_tier_up = Gauge("voelgoed_warm_tier_up", "1 while Redis answers, 0 while it is skipped.")
+live_published = Counter("voelgoed_live_published", "Live messages sent to all processes.")
+live_coalesced = Counter(
+    "voelgoed_live_coalesced", "Live messages replaced by 'read again' because too many waited."
+)
+live_subscriptions = Gauge("voelgoed_live_subscriptions", "Topics followed over websockets.")
+live_missed = Counter("voelgoed_live_missed", "Times a slow reader was told to read again.")
+jobs_run = Counter("voelgoed_jobs", "Background jobs by name and outcome.", ("job", "outcome"))
+log_ins = Counter("voelgoed_log_ins", "Log-in attempts by outcome.", ("outcome",))

@@ -1,0 +1,65 @@
+"""Brings the schema up to date: plain SQL files, forward only, one process at a time."""
+
+import logging
+from pathlib import Path
+
+import asyncpg
+from pogo_core.util import migrate as pogo
+
+MIGRATIONS = Path(__file__).parents[2] / "migrations"
+LOCK = 7_305_808_869_230_632_559  # "voelgoed" as a number; any constant of our own would do
+SERVER_ROLE = "voelgoed_server"
+
+
+class MigrationError(Exception):
+    """The schema could not be brought up to date; the message says why."""
+
+
+async def migrate(owner_url: str, directory: Path = MIGRATIONS) -> None:
+    """`owner_url` is the role that owns the tables; the server's own role may not do this."""
+    try:
+        connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(owner_url)
+    except (OSError, asyncpg.PostgresError) as fault:
+        raise MigrationError(f"The database cannot be reached to migrate it: {fault}") from fault
+    try:
+        await _require_server_role(connection)
+        # Session-level: held over the separate transactions of several migrations, and gone
+        # by itself should this process die.
+        await connection.execute("SELECT pg_advisory_lock($1)", LOCK)
+        await pogo.apply(connection, directory, schema_name="public", logger=_quiet)
+    finally:
+        await connection.close()
+
+
+async def _require_server_role(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    if not await connection.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", SERVER_ROLE):
+        raise MigrationError(
+            f"The role {SERVER_ROLE} does not exist. Create it once as a superuser: "
+            f"CREATE ROLE {SERVER_ROLE} LOGIN PASSWORD '...';"
+        )
+
+
+async def refuse_a_powerful_role(url: str) -> None:
+    """The wall between tenants is worth nothing to a role that can step over it."""
+    connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(url)
+    try:
+        row = await connection.fetchrow(
+            """
+            SELECT rolsuper OR rolbypassrls AS bypasses,
+                   EXISTS (SELECT 1 FROM pg_class
+                            WHERE relowner = role.oid AND relnamespace = 'public'::regnamespace)
+                       AS owns
+              FROM pg_roles AS role WHERE rolname = current_user
+            """
+        )
+    finally:
+        await connection.close()
+    if row is None or row["bypasses"] or row["owns"]:
+        raise MigrationError(
+            "The server's database role may own no tables and must be subject to row-level "
+            f"security: connect as {SERVER_ROLE}, not as an owner or superuser."
+        )
+
+
+_quiet = logging.getLogger("voelgoed.migrations")
+_quiet.setLevel(logging.ERROR)  # the library warns about every migration it applies

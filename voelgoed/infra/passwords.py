@@ -1,0 +1,30 @@
+"""Argon2id, off the event loop and never more at once than the machine has cores."""
+
+import asyncio
+import os
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+
+_hasher = PasswordHasher()
+_busy = asyncio.Semaphore(os.cpu_count() or 1)
+_NOBODY = _hasher.hash("nobody has this password")
+
+
+async def hash_password(password: str) -> str:
+    async with _busy:
+        return await asyncio.to_thread(_hasher.hash, password)
+
+
+async def verify_password(stored_hash: str | None, password: str) -> bool:
+    """None takes as long as a wrong password: whether an account exists must not show."""
+    async with _busy:
+        right = await asyncio.to_thread(_verify, stored_hash or _NOBODY, password)
+    return right and stored_hash is not None
+
+
+def _verify(stored_hash: str, password: str) -> bool:
+    try:
+        return _hasher.verify(stored_hash, password)
+    except (Argon2Error, InvalidHashError):
+        return False

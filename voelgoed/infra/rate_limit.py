@@ -1,0 +1,55 @@
+"""So many per so long, counted in PostgreSQL: exact over all processes, with or without Redis."""
+
+import math
+from datetime import timedelta
+
+import msgspec
+
+from voelgoed.infra.database import Transaction
+from voelgoed.infra.refusal import RateLimited
+
+
+class Limit(msgspec.Struct, frozen=True):
+    count: int
+    period: timedelta
+
+
+async def take(tx: Transaction, key: str, limit: Limit, cost: int = 1) -> None:
+    """Count `cost` against the window that opened with its first use, or refuse."""
+    granted = await tx.value(
+        int,
+        """
+        INSERT INTO rate_limit AS held (organization_id, key, window_started_at, window_ends_at, used)
+        VALUES (current_organization(), $1, $2, $3, $4)
+        ON CONFLICT (organization_id, key) DO UPDATE SET
+            used = CASE WHEN held.window_ends_at <= $2 THEN $4 ELSE held.used + $4 END,
+            window_started_at =
+                CASE WHEN held.window_ends_at <= $2 THEN $2 ELSE held.window_started_at END,
+            window_ends_at = CASE WHEN held.window_ends_at <= $2 THEN $3 ELSE held.window_ends_at END
+        WHERE held.window_ends_at <= $2 OR held.used + $4 <= $5
+        RETURNING used
+        """,
+        key,
+        tx.now,
+        tx.now + limit.period,
+        cost,
+        limit.count,
+    )
+    if granted is None or granted > limit.count:
+        raise RateLimited(retry_after_seconds=await _seconds_left(tx, key, limit))
+
+
+async def give_back(tx: Transaction, key: str) -> None:
+    """Forget what was used, for instance after the right password."""
+    await tx.run("DELETE FROM rate_limit WHERE key = $1", key)
+
+
+async def purge(tx: Transaction) -> int:
+    return await tx.run("DELETE FROM rate_limit WHERE window_ends_at < $1", tx.now)
+
+
+async def _seconds_left(tx: Transaction, key: str, limit: Limit) -> int:
+    left = await tx.value(
+        timedelta, "SELECT window_ends_at - $2 FROM rate_limit WHERE key = $1", key, tx.now
+    )
+    return max(1, math.ceil((left or limit.period).total_seconds()))

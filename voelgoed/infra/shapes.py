@@ -1,0 +1,32 @@
+"""Building blocks of request bodies: every text has a length, every number a range."""
+
+from datetime import datetime
+from typing import Annotated, Generic, TypeVar
+
+from msgspec import Meta, Struct
+
+T = TypeVar("T")
+
+# PostgreSQL stores no zero bytes; a name of blanks only is no name.
+Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")]
+Text = Annotated[str, Meta(max_length=5_000, pattern=r"^[^\x00]*$")]
+Note = Annotated[str, Meta(max_length=500, pattern=r"^[^\x00]*$")]
+Slug = Annotated[str, Meta(min_length=2, max_length=63, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=r"^[^@\s\x00]+@[^@\s\x00]+$")]
+Moment = Annotated[datetime, Meta(tz=True)]
+Count = Annotated[int, Meta(ge=1, le=10_000_000)]
+Version = Annotated[int, Meta(ge=1, le=2_147_483_647)]
+
+
+class Request(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A request body. A field we do not know is a mistake we name, not one we ignore."""
+
+
+class Data(Struct, Generic[T], frozen=True):
+    data: T
+
+
+class Page(Struct, Generic[T], frozen=True):
+    data: list[T]
+    next: str | None
+    """Give this as `after` to read on; null at the end."""

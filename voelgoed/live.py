@@ -1,0 +1,188 @@
+"""The websocket at /api/live: follow topics, get their messages, know when to read again."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+import structlog
+from litestar import WebSocket, websocket
+from litestar.di import NamedDependency as Given
+from litestar.exceptions import WebSocketDisconnect
+
+from voelgoed.accounts.access import caller_of, refuse_cross_site
+from voelgoed.accounts.model import Caller
+from voelgoed.events.live import may_follow_event
+from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.live import Envelope, Live, Subscription, current_seq
+from voelgoed.infra.refusal import Invalid, Missing, Refusal, Unauthenticated
+
+log = structlog.get_logger()
+
+Socket = WebSocket[Any, Any, Any]
+
+TOPICS_MAX = 100
+FRAME_BYTES_MAX = 4_096
+SEND_TIMEOUT_S = 20.0
+RECHECK_S = 30.0
+"""How often a still-open socket must prove its session again."""
+CLOSE_UNAUTHORIZED = 4401
+CLOSE_BAD_FRAME = 4400
+
+TopicRule = Callable[[Transaction, Caller, UUID], Awaitable[None]]
+TOPIC_RULES: dict[str, TopicRule] = {"event": may_follow_event}
+"""By the word before the colon; raises when this caller may not follow it."""
+
+
+class Frame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    type: Literal["subscribe", "unsubscribe"]
+    topic: str
+
+
+class UnknownTopic(Missing):
+    """There is no such topic."""
+
+
+class TooManyTopics(Invalid):
+    """One connection follows at most 100 topics."""
+
+
+@websocket("/api/live", opt={"permission": None})
+async def live_socket(socket: Socket, database: Given[Database]) -> None:
+    live: Live = socket.app.state.live
+    await socket.accept()
+    try:
+        refuse_cross_site(socket, socket.route_handler)
+        caller = await caller_of(socket)
+    except Refusal as refusal:
+        return await _close(socket, CLOSE_UNAUTHORIZED, refusal.code)
+    connection = _Connection(socket, database, live, caller)
+    try:
+        await connection.run()
+    finally:
+        connection.unfollow_all()
+
+
+class _Connection:
+    def __init__(
+        self,
+        socket: Socket,
+        database: Database,
+        live: Live,
+        caller: Caller,
+    ) -> None:
+        self._socket = socket
+        self._database = database
+        self._live = live
+        self._caller = caller
+        self._wake = asyncio.Event()
+        self._followed: dict[str, tuple[Subscription, int]] = {}
+        self._sending = asyncio.Lock()
+
+    async def run(self) -> None:
+        tasks = {
+            asyncio.create_task(job()) for job in (self._receive, self._deliver, self._recheck)
+        }
+        done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+        for task in done:
+            fault = task.exception()
+            if fault and not isinstance(fault, (WebSocketDisconnect, TimeoutError, OSError)):
+                log.error("live_socket_failed", exc_info=fault)
+        await _close(self._socket, 1000, "done")
+
+    def unfollow_all(self) -> None:
+        for subscription, _ in self._followed.values():
+            self._live.unfollow(subscription)
+        self._followed.clear()
+
+    async def _receive(self) -> None:
+        while True:
+            text = await self._socket.receive_text()
+            try:
+                if len(text) > FRAME_BYTES_MAX:
+                    raise msgspec.ValidationError("frame too long")
+                frame = msgspec.json.decode(text, type=Frame)
+            except msgspec.MsgspecError:
+                await _close(self._socket, CLOSE_BAD_FRAME, "bad_frame")
+                return
+            if frame.type == "subscribe":
+                await self._subscribe(frame.topic)
+            elif frame.topic in self._followed:
+                self._live.unfollow(self._followed.pop(frame.topic)[0])
+
+    async def _subscribe(self, topic: str) -> None:
+        try:
+            if topic not in self._followed and len(self._followed) >= TOPICS_MAX:
+                raise TooManyTopics()
+            async with self._database.transaction(self._caller.organization_id) as tx:
+                await _authorize(tx, self._caller, topic)
+            # Follow first, then ask for the number: what comes in between is not lost,
+            # and what the number already covers is not sent.
+            if topic not in self._followed:
+                subscription = self._live.follow(self._caller.organization_id, topic, self._wake)
+                self._followed[topic] = (subscription, 0)
+            async with self._database.transaction(self._caller.organization_id) as tx:
+                seq = await current_seq(tx, topic)
+            self._followed[topic] = (self._followed[topic][0], seq)
+        except Refusal as refusal:
+            told = {"error": refusal.code, "message": refusal.message}
+            await self._send({"type": "refused", "topic": topic, **told})
+        else:
+            await self._send({"type": "subscribed", "topic": topic, "seq": seq})
+
+    async def _deliver(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            for subscription, known_seq in list(self._followed.values()):
+                for envelope in subscription.take():
+                    if envelope.seq == 0 or envelope.seq > known_seq:
+                        await self._send(_frame(envelope))
+
+    async def _recheck(self) -> None:
+        while True:
+            await asyncio.sleep(RECHECK_S)
+            try:
+                await caller_of(self._socket)
+            except Unauthenticated as refusal:
+                await _close(self._socket, CLOSE_UNAUTHORIZED, refusal.code)
+                return
+            except Refusal:
+                continue  # the database is away; nothing is published meanwhile anyway
+
+    async def _send(self, frame: dict[str, object]) -> None:
+        async with self._sending:
+            text = msgspec.json.encode(frame).decode()
+            await asyncio.wait_for(self._socket.send_text(text), SEND_TIMEOUT_S)
+
+
+async def _authorize(tx: Transaction, caller: Caller, topic: str) -> None:
+    kind, _, name = topic.partition(":")
+    try:
+        rule, entity_id = TOPIC_RULES[kind], UUID(name)
+    except (KeyError, ValueError):
+        raise UnknownTopic() from None
+    if topic != f"{kind}:{entity_id}":  # one spelling, or a follower would listen to nobody
+        raise UnknownTopic()
+    await rule(tx, caller, entity_id)
+
+
+def _frame(envelope: Envelope) -> dict[str, object]:
+    if envelope.data is None:
+        return {"type": "reread", "topic": envelope.topic, "seq": envelope.seq}
+    return {
+        "type": "message",
+        "topic": envelope.topic,
+        "seq": envelope.seq,
+        "data": envelope.data,
+    }
+
+
+async def _close(socket: Socket, code: int, reason: str) -> None:
+    with contextlib.suppress(Exception):  # it may be gone already
+        await socket.close(code=code, reason=reason)

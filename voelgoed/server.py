@@ -1,0 +1,109 @@
+"""One process of the system: the API, the apps, and, if asked, the jobs."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+import uvicorn
+
+from voelgoed.config import Settings
+from voelgoed.http import create_app
+from voelgoed.services import Services, running
+
+REQUESTS_AT_ONCE_MAX = 2_000
+WEBSOCKET_FRAME_BYTES_MAX = 16 * 1024
+SHUTDOWN_S = 10
+
+
+class PortError(Exception):
+    """The address cannot be listened on; the message says why."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bound before anything slow starts, so that a busy port is known at once."""
+    try:
+        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError as fault:
+        raise PortError(
+            f"{host} port {port} cannot be listened on: {fault.strerror}; choose another --port"
+        ) from None
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+async def serve(
+    services: Services, listener: socket.socket, *, with_jobs: bool, on_ready: Callable[[], None]
+) -> None:
+    async with running(services, with_jobs=with_jobs):
+        server = _Server(_configuration(services), on_ready)
+        with _ending_by_signal():
+            await server.serve(sockets=[listener])
+
+
+async def work(services: Services) -> None:
+    """Jobs only, until told to stop."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with running(services, with_jobs=True):
+        await stop.wait()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_ready()
+
+
+def _configuration(services: Services) -> uvicorn.Config:
+    settings: Settings = services.settings
+    return uvicorn.Config(
+        create_app(services),  # pyright: ignore[reportArgumentType]
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        limit_concurrency=REQUESTS_AT_ONCE_MAX,
+        ws_max_size=WEBSOCKET_FRAME_BYTES_MAX,
+        timeout_graceful_shutdown=SHUTDOWN_S,
+        forwarded_allow_ips=settings.forwarded_allow_ips,
+    )
+
+
+@contextmanager
+def _ending_by_signal() -> Generator[None]:
+    """uvicorn repeats the signal that stopped it; let that not kill us before cleaning up."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, _carry_on) for number in numbers]
+    hang_up = signal.signal(signal.SIGHUP, _terminate)
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+        signal.signal(signal.SIGHUP, hang_up)
+
+
+def _carry_on(_number: int, _frame: object) -> None:
+    pass
+
+
+def _terminate(_number: int, _frame: object) -> None:
+    signal.raise_signal(signal.SIGTERM)

@@ -1,0 +1,40 @@
+import { expectAccessible, expectFitsPhone } from './accessibility.ts';
+import { demo } from './demo.ts';
+import { expect, test } from './fixtures.ts';
+import { logIn, openApp } from './log_in.ts';
+
+test('a customer logs in and sees what is on sale', async ({ page }) => {
+  await openApp(page, 'box-office');
+  await logIn(page, demo().users.customer);
+  await expect(page.getByRole('article').first()).toBeVisible();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+});
+
+test('a stranger makes an account and is logged in with it', async ({ page }) => {
+  await openApp(page, 'box-office');
+  await page.getByRole('button', { name: 'Create an account' }).click();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByLabel('Your name').fill('Nomsa Jacobs');
+  await page.getByLabel('Email').fill('nomsa@example.com');
+  await page.getByLabel('Password').fill('a long walk on the beach');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await expect(page.getByText('Nomsa Jacobs')).toBeVisible();
+  await expect(page.getByRole('article').first()).toBeVisible();
+});
+
+test.describe('an email address that has an account', () => {
+  test.use({ expectedComplaint: /status of 409/ });
+
+  test('is not registered twice', async ({ page }) => {
+    await openApp(page, 'box-office');
+    await page.getByRole('button', { name: 'Create an account' }).click();
+    await page.getByLabel('Your name').fill('Somebody Else');
+    await page.getByLabel('Email').fill(demo().users.customer.email);
+    await page.getByLabel('Password').fill('a long walk on the beach');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await expect(page.getByRole('alert')).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Create an account' })).toBeVisible();
+  });
+});

@@ -1,0 +1,16 @@
+import { expect, test } from './fixtures.ts';
+
+test.use({ expectedComplaint: /Content Security Policy/ });
+
+for (const app of ['scanner', 'box-office', 'dashboard']) {
+  test(`a script written into the page of ${app} does not run`, async ({ page }) => {
+    await page.goto(`/${app}/`);
+    const ran = await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.textContent = 'document.documentElement.dataset.ran = "yes"';
+      document.head.append(script);
+      return document.documentElement.dataset.ran;
+    });
+    expect(ran).toBeUndefined();
+  });
+}

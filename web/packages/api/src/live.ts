@@ -1,0 +1,149 @@
+import { retryDelayMs } from './backoff.ts';
+import { ApiError } from './error.ts';
+import { parseFrame, type Frame } from './live_frame.ts';
+
+/** What the live client needs of a WebSocket; tests pass in their own. */
+export type LiveSocket = Pick<
+  WebSocket,
+  'send' | 'close' | 'onopen' | 'onmessage' | 'onclose' | 'onerror'
+>;
+
+export type LiveState = 'idle' | 'connecting' | 'connected' | 'waiting';
+
+export interface LiveListener {
+  /** A change, in order and without a gap since the last `onReread`. */
+  onMessage: (data: Record<string, unknown>) => void;
+  /** Something may have been missed: read the whole thing again. */
+  onReread: () => void;
+  onRefused?: (error: ApiError) => void;
+}
+
+interface Topic {
+  /** Undefined until the server has confirmed the subscription on this connection. */
+  seq: number | undefined;
+  listeners: Set<LiveListener>;
+}
+
+/** Numbered hints from the server. Connected while anybody listens, and only then. */
+export class LiveClient {
+  readonly #connect: () => LiveSocket;
+  readonly #random: () => number;
+  readonly #topics = new Map<string, Topic>();
+  #socket: LiveSocket | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #attempt = 0;
+  #state: LiveState = 'idle';
+
+  onState: (state: LiveState) => void = () => undefined;
+
+  constructor(connect: () => LiveSocket, random: () => number = Math.random) {
+    this.#connect = connect;
+    this.#random = random;
+  }
+
+  get state(): LiveState {
+    return this.#state;
+  }
+
+  /** Returns the function that ends the subscription. */
+  subscribe(topic: string, listener: LiveListener): () => void {
+    const known = this.#topics.get(topic);
+    if (known) known.listeners.add(listener);
+    else this.#topics.set(topic, { seq: undefined, listeners: new Set([listener]) });
+    if (this.#state === 'idle') this.#open();
+    else if (!known) this.#send('subscribe', topic);
+    return () => this.#leave(topic, listener);
+  }
+
+  /** Try now instead of when the waiting time is over: the network came back. */
+  wake(): void {
+    if (this.#state === 'waiting') this.#open();
+  }
+
+  #leave(name: string, listener: LiveListener): void {
+    const topic = this.#topics.get(name);
+    if (!topic?.listeners.delete(listener) || topic.listeners.size > 0) return;
+    this.#topics.delete(name);
+    if (this.#topics.size > 0) this.#send('unsubscribe', name);
+    else this.#stop();
+  }
+
+  #open(): void {
+    clearTimeout(this.#retry);
+    this.#setState('connecting');
+    const socket = this.#connect();
+    this.#socket = socket;
+    socket.onopen = () => {
+      this.#setState('connected');
+      for (const topic of this.#topics.keys()) this.#send('subscribe', topic);
+    };
+    socket.onmessage = (event) => this.#receive(parseFrame(event.data));
+    socket.onclose = () => this.#lost();
+    socket.onerror = () => socket.close();
+  }
+
+  #lost(): void {
+    for (const topic of this.#topics.values()) topic.seq = undefined;
+    this.#setState('waiting');
+    this.#retry = setTimeout(() => this.#open(), retryDelayMs(this.#attempt, this.#random));
+    this.#attempt += 1;
+  }
+
+  #stop(): void {
+    clearTimeout(this.#retry);
+    const socket = this.#socket;
+    if (socket) {
+      socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
+      socket.close();
+    }
+    this.#socket = undefined;
+    this.#attempt = 0;
+    this.#setState('idle');
+  }
+
+  #receive(frame: Frame | undefined): void {
+    const topic = frame && this.#topics.get(frame.topic);
+    if (!topic) return;
+    switch (frame.type) {
+      case 'subscribed':
+        // Only now: a server that accepts and hangs up at once must not be stormed.
+        this.#attempt = 0;
+        // What changed between the page's own read and this moment was sent to nobody.
+        return this.#reread(topic, frame.seq);
+      case 'reread':
+        return this.#reread(topic, frame.seq);
+      case 'message':
+        if (topic.seq === undefined || frame.seq !== topic.seq + 1) {
+          return this.#reread(topic, frame.seq);
+        }
+        topic.seq = frame.seq;
+        for (const listener of [...topic.listeners]) listener.onMessage(frame.data);
+        return;
+      case 'refused': {
+        const error = new ApiError(frame.error, frame.message);
+        for (const listener of [...topic.listeners]) listener.onRefused?.(error);
+      }
+    }
+  }
+
+  #reread(topic: Topic, seq: number): void {
+    topic.seq = seq;
+    for (const listener of [...topic.listeners]) listener.onReread();
+  }
+
+  #send(type: 'subscribe' | 'unsubscribe', topic: string): void {
+    // Before the connection stands nothing is lost: `onopen` subscribes to every topic.
+    if (this.#state === 'connected') this.#socket?.send(JSON.stringify({ type, topic }));
+  }
+
+  #setState(state: LiveState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.onState(state);
+  }
+}
+
+/** The live address of the server that served this page. */
+export function liveUrl(page: { protocol: string; host: string }): string {
+  return `${page.protocol === 'https:' ? 'wss' : 'ws'}://${page.host}/api/live`;
+}

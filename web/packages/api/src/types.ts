@@ -1,0 +1,9 @@
+import type { components } from './schema.d.ts';
+
+type Schemas = components['schemas'];
+
+export type User = Schemas['User'];
+export type Session = Schemas['CurrentSession'];
+export type Event = Schemas['Event'];
+export type Gate = Schemas['Gate'];
+export type Venue = Schemas['Venue'];

@@ -1,0 +1,38 @@
+import { ApiError } from '@voelgoed/api';
+import { expect, test } from 'vitest';
+import { credentialFaults, refusedFields, tidied } from './credentials.ts';
+
+const complete = { organization: 'die-skuur', email: 'a@example.com', password: 'x' };
+const registration = { ...complete, name: 'Thandi', password: 'long enough' };
+
+test('blanks and capital letters around what was meant are forgiven', () => {
+  const given = { organization: ' Die-Skuur ', email: ' a@example.com ', password: ' x ' };
+  expect(tidied(given)).toEqual({ ...complete, password: ' x ' });
+});
+
+test('complete credentials have no fault', () => {
+  expect(credentialFaults(complete)).toEqual({});
+  expect(credentialFaults(registration)).toEqual({});
+});
+
+test('names every fault at once', () => {
+  const faults = credentialFaults({ organization: '', email: 'a', password: '' });
+  expect(Object.keys(faults)).toEqual(['organization', 'email', 'password']);
+});
+
+test('only a registration needs a name and a long password', () => {
+  expect(credentialFaults({ ...registration, name: ' ', password: 'short' })).toEqual({
+    name: 'Enter your name.',
+    password: 'Use at least 10 characters.',
+  });
+});
+
+test('what the server finds fault with is marked where it was typed', () => {
+  const faults = [
+    { path: 'organization', message: 'Expected `str` matching regex' },
+    { path: 'somewhere.else', message: 'Unexpected' },
+  ];
+  const error = new ApiError('invalid_request', 'Faults.', { faults }, 422);
+  expect(Object.keys(refusedFields(error))).toEqual(['organization']);
+  expect(refusedFields(ApiError.network())).toEqual({});
+});

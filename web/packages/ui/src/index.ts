@@ -1,0 +1,17 @@
+export { default as AppShell } from './AppShell.svelte';
+export { default as Button } from './Button.svelte';
+export { default as Empty } from './Empty.svelte';
+export { default as Field } from './Field.svelte';
+export { default as LiveIndicator } from './LiveIndicator.svelte';
+export { default as Loading } from './Loading.svelte';
+export { default as LogInForm } from './LogInForm.svelte';
+export { default as Notice } from './Notice.svelte';
+export { default as SessionGate } from './SessionGate.svelte';
+export { default as StatusBadge } from './StatusBadge.svelte';
+export { calendarDay, dateTime, dateTimeRange, timeRange } from './dates.ts';
+export { eventLook, gateLook } from './event_status.ts';
+export { HashRoute } from './hash_route.svelte.ts';
+export { LiveState } from './live_state.svelte.ts';
+export { Memory } from './memory.ts';
+export { offeredOrganization } from './organization.ts';
+export { SessionState } from './session.svelte.ts';

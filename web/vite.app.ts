@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig, type UserConfig } from 'vite';
+
+export const svelteWithRunes = () =>
+  svelte({ configFile: false, compilerOptions: { runes: true } });
+
+/** The build of one app: served under `/<name>/`, written to `dist/<name>/`. */
+export function appConfig(name: string): UserConfig {
+  return defineConfig({
+    base: `/${name}/`,
+    plugins: [svelteWithRunes()],
+    build: {
+      outDir: fileURLToPath(new URL(`./dist/${name}/`, import.meta.url)),
+      emptyOutDir: true,
+      // The Content-Security-Policy allows files, and no styles or scripts inside the page.
+      assetsInlineLimit: 0,
+    },
+  });
+}
