@@ -4,6 +4,8 @@ from uuid import UUID
 
 
 def key(organization_id: UUID, *parts: str | UUID) -> str:
+    if not isinstance(organization_id, UUID):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError("the organisation must be a UUID")
     if not parts:
         raise ValueError("a key needs more than the organisation")
     return ":".join(("voelgoed", "org", str(organization_id), *map(str, parts)))

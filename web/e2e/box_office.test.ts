@@ -1,12 +1,21 @@
+import type { Page } from '@playwright/test';
 import { expectAccessible, expectFitsPhone } from './accessibility.ts';
 import { demo } from './demo.ts';
 import { expect, test } from './fixtures.ts';
 import { logIn, openApp } from './log_in.ts';
 
+async function demoEventName(page: Page): Promise<string> {
+  const response = await page.request.get(`/api/events/${demo().event_id}`);
+  const { data } = (await response.json()) as { data: { name: string } };
+  return data.name;
+}
+
 test('a customer logs in and sees what is on sale', async ({ page }) => {
   await openApp(page, 'box-office');
   await logIn(page, demo().users.customer);
-  await expect(page.getByRole('article').first()).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Log out' })).toBeVisible();
+  const demoEvent = page.getByRole('article').filter({ hasText: await demoEventName(page) });
+  await expect(demoEvent).toContainText('SAST');
   await expectAccessible(page);
   await expectFitsPhone(page);
 });

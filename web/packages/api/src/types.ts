@@ -2,7 +2,6 @@ import type { components } from './schema.d.ts';
 
 type Schemas = components['schemas'];
 
-export type User = Schemas['User'];
 export type Session = Schemas['CurrentSession'];
 export type Event = Schemas['Event'];
 export type Gate = Schemas['Gate'];
