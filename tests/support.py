@@ -1,5 +1,6 @@
 """Builders: they keep the arrangement of a test short."""
 
+import socket
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -100,6 +101,13 @@ def an_event(venue_id: str, **changes: Any) -> dict[str, Any]:
 
 def a_gate(**changes: Any) -> dict[str, Any]:
     return {"code": "north-main", "name": "North Main", **changes}
+
+
+def free_port() -> int:
+    """The kernel does not give it out again for a while, so other workers will not take it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 @cache

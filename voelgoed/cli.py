@@ -1,6 +1,7 @@
 """One executable, several roles."""
 
 import asyncio
+import signal
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -16,13 +17,13 @@ from voelgoed import demo as demo_data
 from voelgoed.accounts.actions.organizations import create_organization
 from voelgoed.accounts.model import NewUser
 from voelgoed.config import PREFIX, Settings, SettingsError, read_settings
-from voelgoed.http import create_app
 from voelgoed.infra.data_directory import DataDirectory, DataDirectoryError
 from voelgoed.infra.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from voelgoed.infra.log import configure_logs
 from voelgoed.infra.migrate import MigrationError, migrate, refuse_a_powerful_role
 from voelgoed.infra.refusal import Refusal
 from voelgoed.infra.shapes import Slug
+from voelgoed.openapi import document
 from voelgoed.server import PortError, listen, serve, url_of, work
 from voelgoed.services import Services, build_services, running
 from voelgoed.static import APPS
@@ -35,6 +36,7 @@ console = Console(stderr=True, highlight=False)
 Host = Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 opens it to others.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")]
 
+ENDS = (signal.SIGTERM, signal.SIGHUP)
 EXPLAINED = (
     SettingsError,
     DataDirectoryError,
@@ -49,7 +51,7 @@ def main() -> None:
     try:
         cli()
     except EXPLAINED as fault:
-        console.print(f"voelgoed: {fault}", style="red", soft_wrap=True)
+        console.print(f"voelgoed: {fault}", style="red", soft_wrap=True, markup=False)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -59,9 +61,10 @@ def main() -> None:
 def up(host: Host = "127.0.0.1", port: Port = 8080) -> None:
     """Start everything on this machine: database, API, apps and jobs, with a demo."""
     settings = _settings()
-    listener = listen(host, port)
+    _end_as_by_ctrl_c()
     directory = DataDirectory.claim(settings.data)
     try:
+        listener = listen(host, port)
         url = url_of(listener)
         directory.announce(url)
         with _database(settings, directory) as database_url:
@@ -85,7 +88,6 @@ def serve_command(host: Host = "127.0.0.1", port: Port = 8080, jobs: bool = True
     """Serve API and apps from an outside database; start as many of these as you need."""
     settings = _settings()
     services = build_services(settings, _outside_database(settings))
-    asyncio.run(refuse_a_powerful_role(_outside_database(settings)))
     listener = listen(host, port)
 
     def on_ready() -> None:
@@ -127,8 +129,9 @@ def create_organization_command(
     except msgspec.ValidationError as fault:
         raise SettingsError(str(fault)) from None
 
+    services = build_services(settings, _outside_database(settings))
+
     async def create() -> None:
-        services = build_services(settings, _outside_database(settings))
         async with running(services, with_jobs=False):
             created, _ = await create_organization(services.database, slug, name, owner)
         print(created.id)
@@ -147,13 +150,9 @@ def settings_command() -> None:
 
 
 @cli.command(name="openapi")
-def openapi_command(
-    path: Annotated[Path, typer.Argument()] = Path("contracts/openapi.json"),
-) -> None:
-    """Write the OpenAPI document."""
-    app = create_app(build_services(Settings(), "postgresql:///none"))
-    document = msgspec.json.encode(app.app.openapi_schema.to_schema(), order="sorted")
-    path.write_bytes(msgspec.json.format(document) + b"\n")
+def openapi_command() -> None:
+    """Print the OpenAPI document; contracts/openapi.json is a copy."""
+    sys.stdout.buffer.write(document())
 
 
 def _settings() -> Settings:
@@ -165,6 +164,7 @@ def _settings() -> Settings:
 def _outside_database(settings: Settings) -> str:
     if settings.database_url is None:
         raise SettingsError(f"Set {PREFIX}DATABASE_URL, or use `voelgoed up` for the embedded one.")
+    asyncio.run(refuse_a_powerful_role(settings.database_url))
     return settings.database_url
 
 
@@ -173,16 +173,23 @@ def _database(settings: Settings, directory: DataDirectory) -> Generator[str]:
     if settings.database_url is not None:
         if settings.migration_url is not None:
             asyncio.run(migrate(settings.migration_url))
-        asyncio.run(refuse_a_powerful_role(settings.database_url))
-        yield settings.database_url
+        yield _outside_database(settings)
         return
     postgres = EmbeddedPostgres(directory.path / "postgres")
-    postgres.start(report=_step)
     try:
+        postgres.start(report=_step)
         asyncio.run(migrate(postgres.url("voelgoed_owner")))
         yield postgres.url("voelgoed_server")
     finally:
+        for number in (signal.SIGINT, *ENDS):  # a second Ctrl-C must not leave it running
+            signal.signal(number, signal.SIG_IGN)
         postgres.stop()
+
+
+def _end_as_by_ctrl_c() -> None:
+    """From the first moment on, or a start that is called off would leave the database running."""
+    for number in ENDS:
+        signal.signal(number, lambda _number, _frame: signal.raise_signal(signal.SIGINT))
 
 
 async def _prepare_demo(

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 PREFIX = "VOELGOED_"
+REDIS_SCHEMES = ("redis", "rediss", "unix")
 
 
 class SettingsError(Exception):
@@ -57,6 +58,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         raise SettingsError(f"A setting is wrong: {fault}") from None
     if not 2 <= settings.database_connections_max <= 1000:
         raise SettingsError(f"{PREFIX}DATABASE_CONNECTIONS_MAX must be between 2 and 1000.")
+    if settings.redis_url and urlsplit(settings.redis_url).scheme not in REDIS_SCHEMES:
+        raise SettingsError(f"{PREFIX}REDIS_URL must begin with one of {', '.join(REDIS_SCHEMES)}.")
     return settings
 
 

@@ -5,6 +5,7 @@ start that is cut off anywhere is finished by the next one.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from secrets import token_urlsafe
@@ -19,7 +20,7 @@ from voelgoed.accounts.model import Caller, EmailTaken, NewUser, Role
 from voelgoed.events.actions.events import create_event, move_event
 from voelgoed.events.actions.gates import create_gate
 from voelgoed.events.actions.venues import create_venue
-from voelgoed.events.model import Event, NewEvent, NewGate, NewVenue, Transition
+from voelgoed.events.model import Event, InvalidTransition, NewEvent, NewGate, NewVenue, Transition
 from voelgoed.infra.data_directory import DataDirectory
 from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import Once
@@ -129,7 +130,8 @@ async def _ensure_user(database: Database, owner: Caller, role: Role, user: Demo
 
 async def _open_doors(database: Database, owner: Caller, event: Event) -> None:
     for status in ("published", "live"):
-        await move_event(database, owner, event.id, Transition(to=status))
+        with suppress(InvalidTransition):  # live already: an earlier start was cut off after this
+            await move_event(database, owner, event.id, Transition(to=status))
 
 
 def _festival(venue_id: UUID, now: datetime) -> NewEvent:

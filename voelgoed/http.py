@@ -11,7 +11,6 @@ from litestar import Litestar, Request, Response
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import (
-    ClientException,
     HTTPException,
     MethodNotAllowedException,
     NotFoundException,
@@ -24,7 +23,7 @@ from voelgoed.accounts import api as accounts_api
 from voelgoed.accounts.access import provide_caller, refuse_cross_site
 from voelgoed.events import api as events_api
 from voelgoed.infra.metrics import http_requests
-from voelgoed.infra.refusal import InvalidRequest, NotFound, Refusal
+from voelgoed.infra.refusal import InvalidRequest, Malformed, NotFound, Refusal
 from voelgoed.infra.web import (
     BODY_BYTES_MAX,
     BodyTooLarge,
@@ -34,7 +33,6 @@ from voelgoed.infra.web import (
     UnsupportedMediaType,
     status_of,
 )
-from voelgoed.openapi import openapi_config
 from voelgoed.services import Services
 
 log = structlog.get_logger()
@@ -43,33 +41,25 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-APP_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-API_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+def _service(name: str) -> Provide:
+    def provide(state: State) -> Any:
+        return state[name]
+
+    return Provide(provide, sync_to_thread=False)
+
+
+API_ROUTES = [*health.ROUTES, *accounts_api.ROUTES, *events_api.ROUTES]
+DEPENDENCIES = {
+    "caller": Provide(provide_caller, sync_to_thread=False),
+    **{name: _service(name) for name in ("settings", "clock", "database", "cache")},
+}
 
 
 def create_app(services: Services) -> "Front":
-    def provide(value: object) -> Provide:
-        return Provide(lambda: value, sync_to_thread=False)
-
     app = Litestar(
-        route_handlers=[
-            *health.ROUTES,
-            *accounts_api.ROUTES,
-            *events_api.ROUTES,
-            live.live_socket,
-            *static.static_routers(),
-        ],
-        dependencies={
-            "caller": Provide(provide_caller, sync_to_thread=False),
-            "settings": provide(services.settings),
-            "clock": provide(services.clock),
-            "database": provide(services.database),
-            "cache": provide(services.cache),
-        },
+        route_handlers=[*API_ROUTES, live.live_socket, static.contract, *static.pages()],
+        dependencies=DEPENDENCIES,
         guards=[refuse_cross_site],
         exception_handlers={
             Refusal: refuse,
@@ -78,15 +68,10 @@ def create_app(services: Services) -> "Front":
             UnicodeError: refuse_unstorable,
             Exception: apologise,
         },
+        request_class=StrictRequest,
         request_max_body_size=BODY_BYTES_MAX,
-        openapi_config=openapi_config(),
-        state=State(
-            {
-                "settings": services.settings,
-                "database": services.database,
-                "live": services.live,
-            }
-        ),
+        openapi_config=None,  # see voelgoed/openapi.py
+        state=State(vars(services)),
         logging_config=None,
     )
     return Front(app)
@@ -135,24 +120,40 @@ def _in_our_words(fault: HTTPException) -> Refusal:
         return NotFound()
     if fault.status_code == HTTP_413_REQUEST_ENTITY_TOO_LARGE:
         return BodyTooLarge()
-    if isinstance(fault, ClientException):
-        return InvalidJson()
+    if fault.status_code < 500:
+        return Malformed(fault.detail)
     raise fault
 
 
 def _faults(fault: ValidationException) -> list[dict[str, str]]:
-    """Each with the JSON path, or the parameter, that it is about."""
+    """Each with the parameter that it is about."""
     extra: Any = fault.extra
     if not isinstance(extra, list):
         return [{"path": "$", "message": fault.detail}]
-    return [_fault(item) for item in cast(list[dict[str, str]], extra)]
+    return [
+        {"path": "$", "message": "is missing"}  # only an empty body gets as far as this
+        if item.get("key") == "data"
+        else {"path": item.get("key", "$"), "message": item.get("message", "is wrong")}
+        for item in cast(list[dict[str, str]], extra)
+    ]
 
 
-def _fault(item: dict[str, str]) -> dict[str, str]:
-    name, message = item.get("key", "$"), item.get("message", "is wrong")
-    if item.get("source") == "body":
-        name = "$" if name == "data" else f"$.{name}"
-    return {"path": name, "message": "is missing" if message == "'data'" else message}
+class StrictRequest(Request[Any, Any, Any]):
+    """Reads a body as exactly the shape its route declares: "5" is no number, 5 no time."""
+
+    async def json(self) -> Any:
+        body = await self.body()
+        declared = self.route_handler.parsed_data_field
+        if declared is None:
+            raise TypeError("this route declares no body")
+        try:
+            return msgspec.json.decode(body, type=declared.annotation)
+        except msgspec.ValidationError as fault:
+            message, _, path = str(fault).partition(" - at `")
+            faults = [{"path": path.rstrip("`") or "$", "message": message}]
+            raise InvalidRequest(faults=faults) from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise InvalidJson() from None
 
 
 class Front:
@@ -206,16 +207,11 @@ async def _answer(send: Send, refusal: Refusal) -> None:
 
 
 def _add_headers(headers: list[tuple[bytes, bytes]], path: str) -> None:
-    is_app = path.startswith(static.PATHS)
-    present = {name for name, _ in headers}
     headers += [
+        (b"content-security-policy", static.policy_of(path).encode()),
         (b"x-content-type-options", b"nosniff"),
         (b"referrer-policy", b"same-origin"),
         (b"cross-origin-opener-policy", b"same-origin"),
     ]
-    if b"content-security-policy" not in present:
-        headers.append(
-            (b"content-security-policy", (APP_POLICY if is_app else API_POLICY).encode())
-        )
-    if not is_app and b"cache-control" not in present:
+    if all(name != b"cache-control" for name, _ in headers):
         headers.append((b"cache-control", b"no-store"))

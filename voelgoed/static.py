@@ -2,41 +2,76 @@
 
 from pathlib import Path
 
-from litestar import Router
+from litestar import Router, get
 from litestar.datastructures import CacheControlHeader
+from litestar.handlers.http_handlers import HTTPRouteHandler
+from litestar.response import File
 from litestar.static_files import create_static_files_router  # pyright: ignore[reportUnknownVariableType]
 
-DIST = Path(__file__).parents[1] / "web" / "dist"
+from voelgoed.infra.refusal import NotFound
+
+REPOSITORY = Path(__file__).parents[1]
+DIST = REPOSITORY / "web" / "dist"
+CONTRACT = REPOSITORY / "contracts" / "openapi.json"
 APPS = ("scanner", "box-office", "dashboard")
-PATHS = tuple(f"/{app}" for app in APPS)
+PLACES = {"/home": "home", "/api/docs": "docs", **{f"/{app}": app for app in APPS}}
+"""Where each directory of web/dist is served."""
 
 FOREVER = CacheControlHeader(public=True, max_age=31_536_000, immutable=True)
 ASK_FIRST = CacheControlHeader(no_cache=True)
 
+_SELF = "script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+APP_POLICY = (
+    f"default-src 'none'; style-src 'self'; font-src 'self'; manifest-src 'self'; "
+    f"worker-src 'self'; {_SELF}"
+)
+DOCS_POLICY = (  # the documentation viewer sets styles on its elements
+    f"default-src 'none'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; {_SELF}"
+)
+API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-def static_routers(dist: Path = DIST) -> list[Router]:
+
+def policy_of(path: str) -> str:
+    if path.startswith("/api/docs"):
+        return DOCS_POLICY
+    if path == "/" or any(path.startswith(f"{place}/") for place in PLACES):
+        return APP_POLICY
+    return API_POLICY
+
+
+@get("/", include_in_schema=False, opt={"public": True}, cache_control=ASK_FIRST)
+async def home() -> File:
+    page = DIST / "home" / "index.html"
+    if not page.is_file():
+        raise NotFound("The web apps are not built; `make web` builds them.")
+    return File(page, content_disposition_type="inline", media_type="text/html")
+
+
+@get("/api/openapi.json", include_in_schema=False, opt={"public": True}, cache_control=ASK_FIRST)
+async def contract() -> File:
+    return File(CONTRACT, content_disposition_type="inline", media_type="application/json")
+
+
+def pages() -> list[HTTPRouteHandler | Router]:
     """Files under assets/ carry a hash of their content in their name; the rest may change."""
-    routers: list[Router] = []
-    for app in APPS:
-        if not (dist / app).is_dir():
-            continue
-        routers.append(
-            create_static_files_router(
-                f"/{app}/assets",
-                [dist / app / "assets"],
-                cache_control=FOREVER,
-                name=f"{app}-assets",
-                include_in_schema=False,
-            )
-        )
-        routers.append(
-            create_static_files_router(
-                f"/{app}",
-                [dist / app],
-                html_mode=True,
-                cache_control=ASK_FIRST,
-                name=app,
-                include_in_schema=False,
-            )
-        )
+    routers: list[HTTPRouteHandler | Router] = [home]
+    for place, name in PLACES.items():
+        if (DIST / name).is_dir():
+            routers += [
+                create_static_files_router(
+                    f"{place}/assets",
+                    [DIST / name / "assets"],
+                    cache_control=FOREVER,
+                    name=f"{name}-assets",
+                    opt={"public": True},
+                ),
+                create_static_files_router(
+                    place,
+                    [DIST / name],
+                    html_mode=True,
+                    cache_control=ASK_FIRST,
+                    name=name,
+                    opt={"public": True},
+                ),
+            ]
     return routers

@@ -5,10 +5,10 @@ import { defineConfig, type UserConfig } from 'vite';
 export const svelteWithRunes = () =>
   svelte({ configFile: false, compilerOptions: { runes: true } });
 
-/** The build of one app: served under `/<name>/`, written to `dist/<name>/`. */
-export function appConfig(name: string): UserConfig {
+/** The build of one app: written to `dist/<name>/`, served under `base`. */
+export function appConfig(name: string, base = `/${name}/`): UserConfig {
   return defineConfig({
-    base: `/${name}/`,
+    base,
     plugins: [svelteWithRunes()],
     build: {
       outDir: fileURLToPath(new URL(`./dist/${name}/`, import.meta.url)),

@@ -18,7 +18,9 @@ except ZeroDivisionError:
 
 
 def test_a_line_is_json_and_holds_no_secret():
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
+    )
     hello, outside, failed = [json.loads(line) for line in done.stderr.splitlines()]
     assert hello["event"] == "hello"
     assert hello["request"] == {"authorization": "[redacted]", "path": "/"}

@@ -74,7 +74,9 @@ async def test_the_organisation_leads_every_key(catalogue: asyncpg.Connection):
          WHERE relation.relnamespace = 'public'::regnamespace AND indisunique
         """
     )
-    keys = [row for row in first_columns if row["relname"] not in NOT_OF_A_TENANT | {"organization": ""}]
+    keys = [
+        row for row in first_columns if row["relname"] not in NOT_OF_A_TENANT | {"organization": ""}
+    ]
     assert len(keys) >= 15
     for key in keys:
         assert key["attname"] == "organization_id", f"{key['index']} is led by {key['attname']}"
@@ -113,7 +115,9 @@ async def test_another_organisations_rows_cannot_be_read_changed_or_planted(
     async with services.database.transaction(other_tenant.id) as tx:
         mine = await tx.connection.fetch("SELECT organization_id FROM app_user")
         assert {row["organization_id"] for row in mine} == {other_tenant.id}
-        assert await tx.run("UPDATE app_user SET name = 'x' WHERE id = $1", tenant.users["owner"]) == 0
+        assert (
+            await tx.run("UPDATE app_user SET name = 'x' WHERE id = $1", tenant.users["owner"]) == 0
+        )
         assert await tx.run("DELETE FROM session WHERE user_id = $1", tenant.users["owner"]) == 0
     with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
         async with services.database.transaction(other_tenant.id) as tx:

@@ -130,7 +130,7 @@ class _Warm:
         lease = LEASE_MARK + uuid4().bytes
         command = ("SET", key, lease, "NX", "GET", "PX", LEASE_MS)
         execute = cast(Callable[..., Awaitable[bytes | None]], self._redis.execute_command)  # pyright: ignore[reportUnknownMemberType]
-        answer = await self._try(lambda: execute(*command), b"")
+        answer = await self._try(lambda: execute(*command, get=True), b"")
         if answer is None:
             return None, lease
         if answer == b"" or answer.startswith(LEASE_MARK):

@@ -210,9 +210,14 @@ async def _prepare_connection(connection: "Connection") -> None:
         await connection.set_type_codec(
             kind,
             schema="pg_catalog",
-            encoder=lambda value: msgspec.json.encode(value).decode(),
+            encoder=_json_text,
             decoder=msgspec.json.decode,
         )
+
+
+def _json_text(value: object) -> str:
+    # The job queue hands over JSON text of its own; we ourselves only ever store objects.
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 async def _nothing_to_reset(connection: "Connection") -> None:

@@ -11,7 +11,6 @@ import fcntl
 import hashlib
 import importlib.util
 import os
-import pwd
 import shlex
 import shutil
 import stat
@@ -23,6 +22,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
+from voelgoed.infra.service_user import ServiceUserError, as_the_owner_of
+
 MAJOR_VERSION = "18"
 PORT = "5432"
 START_SECONDS_MAX = 60
@@ -30,7 +31,6 @@ STOP_SECONDS_MAX = 60
 PROGRESS_EVERY_SECONDS = 5
 LOG_BYTES_MAX = 10_000_000
 SOCKET_PATH_BYTES_MAX = 100
-SERVICE_USER = "voelgoed"
 
 OURS = {"data", "socket", "in-use", "postgres.log", "postgres.log.1"}
 UNFINISHED_PREFIX = "initdb-"
@@ -135,14 +135,10 @@ class EmbeddedPostgres:
         return self.data.is_dir() and any(self.data.iterdir())
 
     def _become_service_user(self) -> None:
-        """PostgreSQL refuses to run as root, so for root it runs as the directory's owner."""
-        if os.geteuid() != 0:
-            return
-        if self.directory.stat().st_uid == 0:
-            user = _service_user()
-            _hand_over(self.directory, user.pw_uid, user.pw_gid)
-        owner = self.directory.stat()
-        self._as_service_user = _setpriv(owner.st_uid, owner.st_gid)
+        try:
+            self._as_service_user = as_the_owner_of(self.directory)
+        except ServiceUserError as error:
+            raise EmbeddedPostgresError(str(error)) from error
 
     def _make_socket_directory(self) -> None:
         owner = self.directory.stat()
@@ -255,6 +251,9 @@ class EmbeddedPostgres:
             except subprocess.TimeoutExpired:
                 waited_seconds = round(time.monotonic() - began)
                 report(f"PostgreSQL is still starting, {waited_seconds} s (recovering)")
+            except KeyboardInterrupt:
+                process.wait()  # until then nobody could find, and stop, what it has begun
+                raise
         if process.returncode == 0:
             return
         if self._postmaster() is not None:
@@ -301,41 +300,6 @@ def _socket_directory(directory: Path) -> Path:
     # Not $TMPDIR: two processes with different environments must find the same socket.
     digest = hashlib.sha256(os.fsencode(directory)).hexdigest()
     return Path("/tmp", f"voelgoed-{digest[:24]}")  # noqa: S108
-
-
-def _service_user() -> pwd.struct_passwd:
-    command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin"]
-    complaint = ""
-    # More than once, because useradd fails while another one has the user file locked.
-    for attempt in range(10):
-        with suppress(KeyError):
-            return pwd.getpwnam(SERVICE_USER)
-        time.sleep(0.1 * attempt)
-        complaint = _call([*command, SERVICE_USER]).stderr
-    raise EmbeddedPostgresError(_explain(f"cannot add the system user {SERVICE_USER}", complaint))
-
-
-def _hand_over(directory: Path, uid: int, gid: int) -> None:
-    for parent, directories, files in os.walk(directory):
-        for name in directories + files:
-            os.lchown(Path(parent, name), uid, gid)
-    # The directory last: until then an interrupted hand-over begins again.
-    os.chown(directory, uid, gid)
-
-
-def _setpriv(uid: int, gid: int) -> list[str]:
-    """A capability lets the user reach a clone inside, say, a 0700 home without opening it up.
-
-    PostgreSQL asks access(2) for its other programs, which ignores the capabilities of anyone
-    but root unless no_setuid_fixup is set.
-    """
-    user = ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups"]
-    for capability in ("dac_read_search", "dac_override"):
-        command = [*user, "--securebits=+no_setuid_fixup"]
-        command += [f"--inh-caps=+{capability}", f"--ambient-caps=+{capability}"]
-        if _call([*command, "true"]).returncode == 0:
-            return command
-    return user
 
 
 def _call(

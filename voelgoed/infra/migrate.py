@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 
 import asyncpg
+from pogo_core.error import BadMigrationError
 from pogo_core.util import migrate as pogo
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
@@ -17,18 +18,25 @@ class MigrationError(Exception):
 
 async def migrate(owner_url: str, directory: Path = MIGRATIONS) -> None:
     """`owner_url` is the role that owns the tables; the server's own role may not do this."""
-    try:
-        connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(owner_url)
-    except (OSError, asyncpg.PostgresError) as fault:
-        raise MigrationError(f"The database cannot be reached to migrate it: {fault}") from fault
+    connection = await _connect(owner_url)
     try:
         await _require_server_role(connection)
         # Session-level: held over the separate transactions of several migrations, and gone
         # by itself should this process die.
         await connection.execute("SELECT pg_advisory_lock($1)", LOCK)
         await pogo.apply(connection, directory, schema_name="public", logger=_quiet)
+    except BadMigrationError as fault:
+        raise MigrationError(f"{fault}: {fault.__cause__ or ''}") from fault
     finally:
         await connection.close()
+
+
+async def _connect(url: str) -> "asyncpg.Connection[asyncpg.Record]":
+    try:
+        return await asyncpg.connect(url)
+    except (OSError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as fault:
+        reason = str(fault).partition("\n")[0]
+        raise MigrationError(f"The database cannot be reached: {reason}") from fault
 
 
 async def _require_server_role(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
@@ -41,7 +49,7 @@ async def _require_server_role(connection: "asyncpg.Connection[asyncpg.Record]")
 
 async def refuse_a_powerful_role(url: str) -> None:
     """The wall between tenants is worth nothing to a role that can step over it."""
-    connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(url)
+    connection = await _connect(url)
     try:
         row = await connection.fetchrow(
             """

@@ -214,6 +214,54 @@ test('a failed connection is closed, which starts the waiting', () => {
   expect(socket().closed).toBe(true);
 });
 
+test('a minute without a word is a dead connection: it is closed and made anew', () => {
+  const { sockets, socket, states } = aSubscription();
+  const dead = socket();
+  vi.advanceTimersByTime(59_999);
+  expect(dead.closed).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(dead.closed).toBe(true);
+  expect(states.at(-1)).toBe('waiting');
+  vi.advanceTimersByTime(500);
+  expect(sockets).toHaveLength(2);
+  dead.drops();
+  dead.confirms('event:1', 7);
+  vi.advanceTimersByTime(30_000);
+  expect(sockets).toHaveLength(2);
+});
+
+test('a connection that never stands is given up too', () => {
+  const { client, sockets } = aClient();
+  client.subscribe('event:1', aListener());
+  vi.advanceTimersByTime(60_500);
+  expect(sockets.map((socket) => socket.closed)).toEqual([true, false]);
+});
+
+test('a server that says no more than that it is alive is left alone', () => {
+  const { sockets, socket, listener } = aSubscription();
+  for (let minute = 0; minute < 5; minute += 1) {
+    vi.advanceTimersByTime(59_999);
+    socket().receives({ type: 'alive' });
+  }
+  expect(sockets).toHaveLength(1);
+  expect(socket().closed).toBe(false);
+  expect(listener.onReread).toHaveBeenCalledOnce();
+});
+
+test('while it waits and after the end, nobody is expected to speak', () => {
+  const { sockets, socket, states, leave } = aSubscription();
+  vi.advanceTimersByTime(59_900);
+  socket().drops();
+  vi.advanceTimersByTime(500);
+  socket().drops();
+  vi.advanceTimersByTime(1_000);
+  expect(sockets).toHaveLength(3);
+  leave();
+  const before = states.length;
+  vi.advanceTimersByTime(120_000);
+  expect(states).toHaveLength(before);
+});
+
 test('lives beside the page, encrypted when the page is', () => {
   expect(liveUrl({ protocol: 'http:', host: 'a:1' })).toBe('ws://a:1/api/live');
   expect(liveUrl({ protocol: 'https:', host: 'a' })).toBe('wss://a/api/live');

@@ -2,6 +2,9 @@ import { retryDelayMs } from './backoff.ts';
 import { ApiError } from './error.ts';
 import { parseFrame, type Frame } from './live_frame.ts';
 
+/** A living server is heard every 25 s; a dead network can be silent for hours. */
+const SILENCE_MS_MAX = 60_000;
+
 /** What the live client needs of a WebSocket; tests pass in their own. */
 export type LiveSocket = Pick<
   WebSocket,
@@ -31,6 +34,7 @@ export class LiveClient {
   readonly #topics = new Map<string, Topic>();
   #socket: LiveSocket | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
+  #silence: ReturnType<typeof setTimeout> | undefined;
   #attempt = 0;
   #state: LiveState = 'idle';
 
@@ -73,16 +77,30 @@ export class LiveClient {
     this.#setState('connecting');
     const socket = this.#connect();
     this.#socket = socket;
+    this.#heard();
     socket.onopen = () => {
       this.#setState('connected');
       for (const topic of this.#topics.keys()) this.#send('subscribe', topic);
     };
-    socket.onmessage = (event) => this.#receive(parseFrame(event.data));
+    socket.onmessage = (event) => {
+      this.#heard();
+      this.#receive(parseFrame(event.data));
+    };
     socket.onclose = () => this.#lost();
     socket.onerror = () => socket.close();
   }
 
+  #heard(): void {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => {
+      // Closing asks the other side first, which is not there: do not wait for the answer.
+      this.#hangUp();
+      this.#lost();
+    }, SILENCE_MS_MAX);
+  }
+
   #lost(): void {
+    clearTimeout(this.#silence);
     for (const topic of this.#topics.values()) topic.seq = undefined;
     this.#setState('waiting');
     this.#retry = setTimeout(() => this.#open(), retryDelayMs(this.#attempt, this.#random));
@@ -91,14 +109,18 @@ export class LiveClient {
 
   #stop(): void {
     clearTimeout(this.#retry);
-    const socket = this.#socket;
-    if (socket) {
-      socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
-      socket.close();
-    }
-    this.#socket = undefined;
+    clearTimeout(this.#silence);
+    this.#hangUp();
     this.#attempt = 0;
     this.#setState('idle');
+  }
+
+  #hangUp(): void {
+    const socket = this.#socket;
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
+    socket.close();
+    this.#socket = undefined;
   }
 
   #receive(frame: Frame | undefined): void {

@@ -18,6 +18,7 @@ test.each([
   ['a binary frame', new ArrayBuffer(2)],
   ['a number that is none', '{"type":"message","topic":"t","seq":"5","data":{}}'],
   ['a message without data', '{"type":"message","topic":"t","seq":5}'],
+  ['a mere sign of life', '{"type":"alive"}'],
   ['a kind of tomorrow', '{"type":"praise","topic":"t","seq":5}'],
 ])('ignores %s', (_name, text) => {
   expect(parseFrame(text)).toBeUndefined();

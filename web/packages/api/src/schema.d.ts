@@ -12,10 +12,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * SearchAudit
+         * Search audit
          * @description Who did what, newest first.
          */
-        get: operations["ApiAuditSearchAudit"];
+        get: operations["search_audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -32,16 +32,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * ListEvents
+         * List events
          * @description By starting time. Customers see what is published or live.
          */
-        get: operations["ApiEventsListEvents"];
+        get: operations["list_events"];
         put?: never;
         /**
-         * CreateEvent
+         * Create event
          * @description A draft, to be published by a transition.
          */
-        post: operations["ApiEventsCreateEvent"];
+        post: operations["create_event"];
         delete?: never;
         options?: never;
         head?: never;
@@ -55,16 +55,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ReadEvent */
-        get: operations["ApiEventsEventIdReadEvent"];
+        /** Read event */
+        get: operations["read_event"];
         put?: never;
         post?: never;
-        /** DeleteEvent */
-        delete: operations["ApiEventsEventIdDeleteEvent"];
+        /** Delete event */
+        delete: operations["delete_event"];
         options?: never;
         head?: never;
-        /** ChangeEvent */
-        patch: operations["ApiEventsEventIdChangeEvent"];
+        /** Change event */
+        patch: operations["change_event"];
         trace?: never;
     };
     "/api/events/{event_id}/gates": {
@@ -74,11 +74,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListGates */
-        get: operations["ApiEventsEventIdGatesListGates"];
+        /** List gates */
+        get: operations["list_gates"];
         put?: never;
-        /** CreateGate */
-        post: operations["ApiEventsEventIdGatesCreateGate"];
+        /** Create gate */
+        post: operations["create_gate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -92,19 +92,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ReadGate */
-        get: operations["ApiEventsEventIdGatesGateIdReadGate"];
+        /** Read gate */
+        get: operations["read_gate"];
         put?: never;
         post?: never;
-        /** DeleteGate */
-        delete: operations["ApiEventsEventIdGatesGateIdDeleteGate"];
+        /** Delete gate */
+        delete: operations["delete_gate"];
         options?: never;
         head?: never;
         /**
-         * ChangeGate
+         * Change gate
          * @description Open, close or re-arrange a gate.
          */
-        patch: operations["ApiEventsEventIdGatesGateIdChangeGate"];
+        patch: operations["change_gate"];
         trace?: never;
     };
     "/api/events/{event_id}/transitions": {
@@ -117,10 +117,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * MoveEvent
+         * Move event
          * @description Publish it, open its doors, end, archive or cancel it.
          */
-        post: operations["ApiEventsEventIdTransitionsMoveEvent"];
+        post: operations["move_event"];
         delete?: never;
         options?: never;
         head?: never;
@@ -140,8 +140,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** ChangeMembership */
-        patch: operations["ApiMembershipsMembershipIdChangeMembership"];
+        /** Change membership */
+        patch: operations["change_membership"];
         trace?: never;
     };
     "/api/organization": {
@@ -152,20 +152,20 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * ReadOrganization
+         * Read organization
          * @description My organisation.
          */
-        get: operations["ApiOrganizationReadOrganization"];
+        get: operations["read_organization"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /**
-         * RenameOrganization
+         * Rename organization
          * @description Give it another name.
          */
-        patch: operations["ApiOrganizationRenameOrganization"];
+        patch: operations["rename_organization"];
         trace?: never;
     };
     "/api/registrations": {
@@ -181,7 +181,7 @@ export interface paths {
          * Register
          * @description Open a customer's account and log in.
          */
-        post: operations["ApiRegistrationsRegister"];
+        post: operations["register"];
         delete?: never;
         options?: never;
         head?: never;
@@ -196,17 +196,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * ReadSession
+         * Read session
          * @description Who am I, and what may I do?
          */
-        get: operations["ApiSessionReadSession"];
+        get: operations["read_session"];
         put?: never;
         post?: never;
         /**
-         * LogOut
+         * Log out
          * @description Log out here.
          */
-        delete: operations["ApiSessionLogOut"];
+        delete: operations["log_out"];
         options?: never;
         head?: never;
         patch?: never;
@@ -221,10 +221,10 @@ export interface paths {
         };
         get?: never;
         /**
-         * ChangePassword
+         * Change password
          * @description Change my password and end my other sessions.
          */
-        put: operations["ApiSessionPasswordChangePassword"];
+        put: operations["change_password"];
         post?: never;
         delete?: never;
         options?: never;
@@ -240,21 +240,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * ListSessions
+         * List sessions
          * @description Where am I logged in?
          */
-        get: operations["ApiSessionsListSessions"];
+        get: operations["list_sessions"];
         put?: never;
         /**
-         * LogIn
+         * Log in
          * @description Log in. The token serves as bearer; browsers get it as a cookie too.
          */
-        post: operations["ApiSessionsLogIn"];
+        post: operations["log_in"];
         /**
-         * LogOutEverywhere
+         * Log out everywhere
          * @description Log out here and wherever else I am logged in.
          */
-        delete: operations["ApiSessionsLogOutEverywhere"];
+        delete: operations["log_out_everywhere"];
         options?: never;
         head?: never;
         patch?: never;
@@ -268,16 +268,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * ListUsers
+         * List users
          * @description Everybody with an account, oldest first.
          */
-        get: operations["ApiUsersListUsers"];
+        get: operations["list_users"];
         put?: never;
         /**
-         * CreateUser
+         * Create user
          * @description Open an account for somebody.
          */
-        post: operations["ApiUsersCreateUser"];
+        post: operations["create_user"];
         delete?: never;
         options?: never;
         head?: never;
@@ -291,18 +291,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ReadUser */
-        get: operations["ApiUsersUserIdReadUser"];
+        /** Read user */
+        get: operations["read_user"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /**
-         * ChangeUser
+         * Change user
          * @description Change name, role or status. A new role or a disabled account ends its sessions.
          */
-        patch: operations["ApiUsersUserIdChangeUser"];
+        patch: operations["change_user"];
         trace?: never;
     };
     "/api/users/{user_id}/memberships": {
@@ -312,11 +312,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListMemberships */
-        get: operations["ApiUsersUserIdMembershipsListMemberships"];
+        /** List memberships */
+        get: operations["list_memberships"];
         put?: never;
-        /** GrantMembership */
-        post: operations["ApiUsersUserIdMembershipsGrantMembership"];
+        /** Grant membership */
+        post: operations["grant_membership"];
         delete?: never;
         options?: never;
         head?: never;
@@ -332,10 +332,10 @@ export interface paths {
         };
         get?: never;
         /**
-         * ResetPassword
+         * Reset password
          * @description Give somebody a new password and log them out everywhere.
          */
-        put: operations["ApiUsersUserIdPasswordResetPassword"];
+        put: operations["reset_password"];
         post?: never;
         delete?: never;
         options?: never;
@@ -350,11 +350,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListVenues */
-        get: operations["ApiVenuesListVenues"];
+        /** List venues */
+        get: operations["list_venues"];
         put?: never;
-        /** CreateVenue */
-        post: operations["ApiVenuesCreateVenue"];
+        /** Create venue */
+        post: operations["create_venue"];
         delete?: never;
         options?: never;
         head?: never;
@@ -368,16 +368,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ReadVenue */
-        get: operations["ApiVenuesVenueIdReadVenue"];
+        /** Read venue */
+        get: operations["read_venue"];
         put?: never;
         post?: never;
-        /** DeleteVenue */
-        delete: operations["ApiVenuesVenueIdDeleteVenue"];
+        /** Delete venue */
+        delete: operations["delete_venue"];
         options?: never;
         head?: never;
-        /** ChangeVenue */
-        patch: operations["ApiVenuesVenueIdChangeVenue"];
+        /** Change venue */
+        patch: operations["change_venue"];
         trace?: never;
     };
     "/api/whitelists": {
@@ -387,11 +387,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** ListWhitelists */
-        get: operations["ApiWhitelistsListWhitelists"];
+        /** List whitelists */
+        get: operations["list_whitelists"];
         put?: never;
-        /** CreateWhitelist */
-        post: operations["ApiWhitelistsCreateWhitelist"];
+        /** Create whitelist */
+        post: operations["create_whitelist"];
         delete?: never;
         options?: never;
         head?: never;
@@ -408,8 +408,8 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** DeleteWhitelist */
-        delete: operations["ApiWhitelistsWhitelistIdDeleteWhitelist"];
+        /** Delete whitelist */
+        delete: operations["delete_whitelist"];
         options?: never;
         head?: never;
         patch?: never;
@@ -423,16 +423,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * ListEntries
+         * List entries
          * @description Whose addresses are on it, in alphabetical order.
          */
-        get: operations["ApiWhitelistsWhitelistIdEntriesListEntries"];
+        get: operations["list_entries"];
         put?: never;
         /**
-         * AddEntry
+         * Add entry
          * @description Put an address on it; twice is once.
          */
-        post: operations["ApiWhitelistsWhitelistIdEntriesAddEntry"];
+        post: operations["add_entry"];
         delete?: never;
         options?: never;
         head?: never;
@@ -449,8 +449,8 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** RemoveEntry */
-        delete: operations["ApiWhitelistsWhitelistIdEntriesEmailRemoveEntry"];
+        /** Remove entry */
+        delete: operations["remove_entry"];
         options?: never;
         head?: never;
         patch?: never;
@@ -467,7 +467,7 @@ export interface paths {
          * Live
          * @description The process answers.
          */
-        get: operations["HealthLiveLive"];
+        get: operations["live"];
         put?: never;
         post?: never;
         delete?: never;
@@ -487,7 +487,7 @@ export interface paths {
          * Ready
          * @description The process answers and reaches its database.
          */
-        get: operations["HealthReadyReady"];
+        get: operations["ready"];
         put?: never;
         post?: never;
         delete?: never;
@@ -518,6 +518,11 @@ export interface components {
             ip: string | null;
             user_agent: string | null;
         };
+        /** Page[AuditEntry] */
+        AuditEntryPage: {
+            data: components["schemas"]["AuditEntry"][];
+            next: string | null;
+        };
         /** CurrentSession */
         CurrentSession: {
             /** Format: date-time */
@@ -526,57 +531,9 @@ export interface components {
             permissions: ("audit.read" | "events.read" | "events.read_unpublished" | "events.write" | "gates.read" | "gates.write" | "memberships.read" | "memberships.write" | "organization.read" | "organization.write" | "users.read" | "users.write" | "venues.read" | "venues.write" | "whitelists.read" | "whitelists.write")[];
             user: components["schemas"]["User"];
         };
-        /** Data[list[MembershipView]] */
-        "Data_list_voelgoed.accounts.api.memberships.MembershipView_": {
-            data: components["schemas"]["MembershipView"][];
-        };
-        /** Data[list[SessionSummary]] */
-        "Data_list_voelgoed.accounts.api.sessions.SessionSummary_": {
-            data: components["schemas"]["SessionSummary"][];
-        };
-        /** Data[list[Gate]] */
-        "Data_list_voelgoed.events.model.Gate_": {
-            data: components["schemas"]["Gate"][];
-        };
-        /** Data[MembershipView] */
-        "Data_voelgoed.accounts.api.memberships.MembershipView_": {
-            data: components["schemas"]["MembershipView"];
-        };
         /** Data[CurrentSession] */
-        "Data_voelgoed.accounts.api.sessions.CurrentSession_": {
+        CurrentSessionData: {
             data: components["schemas"]["CurrentSession"];
-        };
-        /** Data[NewSession] */
-        "Data_voelgoed.accounts.api.sessions.NewSession_": {
-            data: components["schemas"]["NewSession"];
-        };
-        /** Data[Organization] */
-        "Data_voelgoed.accounts.model.Organization_": {
-            data: components["schemas"]["Organization"];
-        };
-        /** Data[User] */
-        "Data_voelgoed.accounts.model.User_": {
-            data: components["schemas"]["User"];
-        };
-        /** Data[WhitelistEntry] */
-        "Data_voelgoed.accounts.model.WhitelistEntry_": {
-            data: components["schemas"]["WhitelistEntry"];
-        };
-        /** Data[Whitelist] */
-        "Data_voelgoed.accounts.model.Whitelist_": {
-            data: components["schemas"]["Whitelist"];
-        };
-        /** Data[Event] */
-        "Data_voelgoed.events.model.Event_": {
-            data: components["schemas"]["Event"];
-        };
-        /** Data[Gate] */
-        "Data_voelgoed.events.model.Gate_": {
-            data: components["schemas"]["Gate"];
-        };
-        /** Data[Venue] */
-        "Data_voelgoed.events.model.Venue_": {
-            data: components["schemas"]["Venue"];
         };
         /** ErrorBody */
         ErrorBody: {
@@ -622,6 +579,10 @@ export interface components {
             starts_at?: string;
             version: number;
         };
+        /** Data[Event] */
+        EventData: {
+            data: components["schemas"]["Event"];
+        };
         /** EventDay */
         EventDay: {
             /** Format: date */
@@ -630,6 +591,11 @@ export interface components {
             ends_at: string;
             /** Format: date-time */
             starts_at: string;
+        };
+        /** Page[Event] */
+        EventPage: {
+            data: components["schemas"]["Event"][];
+            next: string | null;
         };
         /** Gate */
         Gate: {
@@ -658,6 +624,14 @@ export interface components {
             name?: string;
             status?: "open" | "closed";
             version: number;
+        };
+        /** Data[Gate] */
+        GateData: {
+            data: components["schemas"]["Gate"];
+        };
+        /** Data[list[Gate]] */
+        GateListData: {
+            data: components["schemas"]["Gate"][];
         };
         /** Health */
         Health: {
@@ -698,6 +672,14 @@ export interface components {
         MembershipView: {
             in_force: boolean;
             membership: components["schemas"]["Membership"];
+        };
+        /** Data[MembershipView] */
+        MembershipViewData: {
+            data: components["schemas"]["MembershipView"];
+        };
+        /** Data[list[MembershipView]] */
+        MembershipViewListData: {
+            data: components["schemas"]["MembershipView"][];
         };
         /** NewEvent */
         NewEvent: {
@@ -747,6 +729,10 @@ export interface components {
             token: string;
             user: components["schemas"]["User"];
         };
+        /** Data[NewSession] */
+        NewSessionData: {
+            data: components["schemas"]["NewSession"];
+        };
         /** NewUser */
         NewUser: {
             email: string;
@@ -783,35 +769,9 @@ export interface components {
         OrganizationChange: {
             name: string;
         };
-        /** Page[AuditEntry] */
-        "Page_voelgoed.accounts.model.AuditEntry_": {
-            data: components["schemas"]["AuditEntry"][];
-            next: string | null;
-        };
-        /** Page[User] */
-        "Page_voelgoed.accounts.model.User_": {
-            data: components["schemas"]["User"][];
-            next: string | null;
-        };
-        /** Page[WhitelistEntry] */
-        "Page_voelgoed.accounts.model.WhitelistEntry_": {
-            data: components["schemas"]["WhitelistEntry"][];
-            next: string | null;
-        };
-        /** Page[Whitelist] */
-        "Page_voelgoed.accounts.model.Whitelist_": {
-            data: components["schemas"]["Whitelist"][];
-            next: string | null;
-        };
-        /** Page[Event] */
-        "Page_voelgoed.events.model.Event_": {
-            data: components["schemas"]["Event"][];
-            next: string | null;
-        };
-        /** Page[Venue] */
-        "Page_voelgoed.events.model.Venue_": {
-            data: components["schemas"]["Venue"][];
-            next: string | null;
+        /** Data[Organization] */
+        OrganizationData: {
+            data: components["schemas"]["Organization"];
         };
         /** PasswordChange */
         PasswordChange: {
@@ -843,6 +803,10 @@ export interface components {
             last_seen_at: string;
             user_agent: string;
         };
+        /** Data[list[SessionSummary]] */
+        SessionSummaryListData: {
+            data: components["schemas"]["SessionSummary"][];
+        };
         /** Transition */
         Transition: {
             /** @enum {string} */
@@ -873,6 +837,15 @@ export interface components {
             status?: "active" | "disabled";
             version: number;
         };
+        /** Data[User] */
+        UserData: {
+            data: components["schemas"]["User"];
+        };
+        /** Page[User] */
+        UserPage: {
+            data: components["schemas"]["User"][];
+            next: string | null;
+        };
         /** Venue */
         Venue: {
             address: string;
@@ -893,6 +866,15 @@ export interface components {
             timezone?: string;
             version: number;
         };
+        /** Data[Venue] */
+        VenueData: {
+            data: components["schemas"]["Venue"];
+        };
+        /** Page[Venue] */
+        VenuePage: {
+            data: components["schemas"]["Venue"][];
+            next: string | null;
+        };
         /** Whitelist */
         Whitelist: {
             /** Format: date-time */
@@ -901,12 +883,30 @@ export interface components {
             id: string;
             name: string;
         };
+        /** Data[Whitelist] */
+        WhitelistData: {
+            data: components["schemas"]["Whitelist"];
+        };
         /** WhitelistEntry */
         WhitelistEntry: {
             /** Format: date-time */
             created_at: string;
             email: string;
             note: string;
+        };
+        /** Data[WhitelistEntry] */
+        WhitelistEntryData: {
+            data: components["schemas"]["WhitelistEntry"];
+        };
+        /** Page[WhitelistEntry] */
+        WhitelistEntryPage: {
+            data: components["schemas"]["WhitelistEntry"][];
+            next: string | null;
+        };
+        /** Page[Whitelist] */
+        WhitelistPage: {
+            data: components["schemas"]["Whitelist"][];
+            next: string | null;
         };
     };
     responses: never;
@@ -917,9 +917,10 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    ApiAuditSearchAudit: {
+    search_audit: {
         parameters: {
-            query?: {
+            query: {
+                name: string;
                 action?: string | null;
                 entity_type?: string | null;
                 entity_id?: string | null;
@@ -942,22 +943,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_voelgoed.accounts.model.AuditEntry_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["AuditEntryPage"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -998,10 +984,12 @@ export interface operations {
             };
         };
     };
-    ApiEventsListEvents: {
+    list_events: {
         parameters: {
-            query?: {
+            query: {
+                name: string;
                 status?: "draft" | "published" | "live" | "ended" | "archived" | "cancelled" | null;
+                /** @description `next` of the page before. */
                 after?: string | null;
                 /** @description How many at most. */
                 limit?: number;
@@ -1018,22 +1006,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_voelgoed.events.model.Event_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["EventPage"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -1074,9 +1047,11 @@ export interface operations {
             };
         };
     };
-    ApiEventsCreateEvent: {
+    create_event: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -1096,7 +1071,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.events.model.Event_"];
+                    "application/json": components["schemas"]["EventData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -1182,9 +1157,11 @@ export interface operations {
             };
         };
     };
-    ApiEventsEventIdReadEvent: {
+    read_event: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 event_id: string;
@@ -1199,22 +1176,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.events.model.Event_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["EventData"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -1264,9 +1226,11 @@ export interface operations {
             };
         };
     };
-    ApiEventsEventIdDeleteEvent: {
+    delete_event: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 event_id: string;
@@ -1281,21 +1245,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
-                };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
             401: {
@@ -1353,9 +1302,11 @@ export interface operations {
             };
         };
     };
-    ApiEventsEventIdChangeEvent: {
+    change_event: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 event_id: string;
@@ -1374,7 +1325,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.events.model.Event_"];
+                    "application/json": components["schemas"]["EventData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -1460,9 +1411,11 @@ export interface operations {
             };
         };
     };
-    ApiEventsEventIdGatesListGates: {
+    list_gates: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 event_id: string;
@@ -1477,22 +1430,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_list_voelgoed.events.model.Gate_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["GateListData"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -1542,9 +1480,11 @@ export interface operations {
             };
         };
     };
-    ApiEventsEventIdGatesCreateGate: {
+    create_gate: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -1566,7 +1506,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.events.model.Gate_"];
+                    "application/json": components["schemas"]["GateData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -1652,9 +1592,11 @@ export interface operations {
             };
         };
     };
-    ApiEventsEventIdGatesGateIdReadGate: {
+    read_gate: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 event_id: string;
@@ -1670,22 +1612,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.events.model.Gate_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["GateData"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -1735,9 +1662,11 @@ export interface operations {
             };
         };
     };
-    ApiEventsEventIdGatesGateIdDeleteGate: {
+    delete_gate: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 event_id: string;
@@ -1753,21 +1682,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
-                };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
             401: {
@@ -1825,9 +1739,11 @@ export interface operations {
             };
         };
     };
-    ApiEventsEventIdGatesGateIdChangeGate: {
+    change_gate: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 event_id: string;
@@ -1847,7 +1763,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.events.model.Gate_"];
+                    "application/json": components["schemas"]["GateData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -1933,9 +1849,11 @@ export interface operations {
             };
         };
     };
-    ApiEventsEventIdTransitionsMoveEvent: {
+    move_event: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 event_id: string;
@@ -1954,7 +1872,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.events.model.Event_"];
+                    "application/json": components["schemas"]["EventData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -2040,9 +1958,11 @@ export interface operations {
             };
         };
     };
-    ApiMembershipsMembershipIdChangeMembership: {
+    change_membership: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 membership_id: string;
@@ -2061,7 +1981,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.api.memberships.MembershipView_"];
+                    "application/json": components["schemas"]["MembershipViewData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -2147,9 +2067,11 @@ export interface operations {
             };
         };
     };
-    ApiOrganizationReadOrganization: {
+    read_organization: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2162,7 +2084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.model.Organization_"];
+                    "application/json": components["schemas"]["OrganizationData"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -2203,9 +2125,11 @@ export interface operations {
             };
         };
     };
-    ApiOrganizationRenameOrganization: {
+    rename_organization: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2222,7 +2146,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.model.Organization_"];
+                    "application/json": components["schemas"]["OrganizationData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -2290,9 +2214,11 @@ export interface operations {
             };
         };
     };
-    ApiRegistrationsRegister: {
+    register: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2309,7 +2235,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.api.sessions.NewSession_"];
+                    "application/json": components["schemas"]["NewSessionData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -2395,9 +2321,11 @@ export interface operations {
             };
         };
     };
-    ApiSessionReadSession: {
+    read_session: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2410,7 +2338,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.api.sessions.CurrentSession_"];
+                    "application/json": components["schemas"]["CurrentSessionData"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -2451,9 +2379,11 @@ export interface operations {
             };
         };
     };
-    ApiSessionLogOut: {
+    log_out: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2507,9 +2437,11 @@ export interface operations {
             };
         };
     };
-    ApiSessionPasswordChangePassword: {
+    change_password: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2601,9 +2533,11 @@ export interface operations {
             };
         };
     };
-    ApiSessionsListSessions: {
+    list_sessions: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2616,7 +2550,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_list_voelgoed.accounts.api.sessions.SessionSummary_"];
+                    "application/json": components["schemas"]["SessionSummaryListData"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -2657,9 +2591,11 @@ export interface operations {
             };
         };
     };
-    ApiSessionsLogIn: {
+    log_in: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2676,7 +2612,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.api.sessions.NewSession_"];
+                    "application/json": components["schemas"]["NewSessionData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -2753,9 +2689,11 @@ export interface operations {
             };
         };
     };
-    ApiSessionsLogOutEverywhere: {
+    log_out_everywhere: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2809,9 +2747,10 @@ export interface operations {
             };
         };
     };
-    ApiUsersListUsers: {
+    list_users: {
         parameters: {
-            query?: {
+            query: {
+                name: string;
                 role?: "owner" | "admin" | "organiser" | "box_office" | "gate_supervisor" | "customer" | null;
                 after?: string | null;
                 /** @description How many at most. */
@@ -2829,22 +2768,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_voelgoed.accounts.model.User_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["UserPage"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -2885,9 +2809,11 @@ export interface operations {
             };
         };
     };
-    ApiUsersCreateUser: {
+    create_user: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -2907,7 +2833,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.model.User_"];
+                    "application/json": components["schemas"]["UserData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -2984,9 +2910,11 @@ export interface operations {
             };
         };
     };
-    ApiUsersUserIdReadUser: {
+    read_user: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 user_id: string;
@@ -3001,22 +2929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.model.User_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["UserData"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -3066,9 +2979,11 @@ export interface operations {
             };
         };
     };
-    ApiUsersUserIdChangeUser: {
+    change_user: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 user_id: string;
@@ -3087,7 +3002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.model.User_"];
+                    "application/json": components["schemas"]["UserData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -3173,9 +3088,11 @@ export interface operations {
             };
         };
     };
-    ApiUsersUserIdMembershipsListMemberships: {
+    list_memberships: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 user_id: string;
@@ -3190,22 +3107,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_list_voelgoed.accounts.api.memberships.MembershipView_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["MembershipViewListData"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -3255,9 +3157,11 @@ export interface operations {
             };
         };
     };
-    ApiUsersUserIdMembershipsGrantMembership: {
+    grant_membership: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -3279,7 +3183,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.api.memberships.MembershipView_"];
+                    "application/json": components["schemas"]["MembershipViewData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -3365,9 +3269,11 @@ export interface operations {
             };
         };
     };
-    ApiUsersUserIdPasswordResetPassword: {
+    reset_password: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 user_id: string;
@@ -3461,9 +3367,10 @@ export interface operations {
             };
         };
     };
-    ApiVenuesListVenues: {
+    list_venues: {
         parameters: {
-            query?: {
+            query: {
+                name: string;
                 after?: string | null;
                 /** @description How many at most. */
                 limit?: number;
@@ -3480,22 +3387,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_voelgoed.events.model.Venue_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["VenuePage"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -3536,9 +3428,11 @@ export interface operations {
             };
         };
     };
-    ApiVenuesCreateVenue: {
+    create_venue: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -3558,7 +3452,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.events.model.Venue_"];
+                    "application/json": components["schemas"]["VenueData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -3635,9 +3529,11 @@ export interface operations {
             };
         };
     };
-    ApiVenuesVenueIdReadVenue: {
+    read_venue: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 venue_id: string;
@@ -3652,22 +3548,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.events.model.Venue_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["VenueData"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -3717,9 +3598,11 @@ export interface operations {
             };
         };
     };
-    ApiVenuesVenueIdDeleteVenue: {
+    delete_venue: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 venue_id: string;
@@ -3734,21 +3617,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
-                };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
             401: {
@@ -3806,9 +3674,11 @@ export interface operations {
             };
         };
     };
-    ApiVenuesVenueIdChangeVenue: {
+    change_venue: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 venue_id: string;
@@ -3827,7 +3697,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.events.model.Venue_"];
+                    "application/json": components["schemas"]["VenueData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -3913,9 +3783,10 @@ export interface operations {
             };
         };
     };
-    ApiWhitelistsListWhitelists: {
+    list_whitelists: {
         parameters: {
-            query?: {
+            query: {
+                name: string;
                 after?: string | null;
                 /** @description How many at most. */
                 limit?: number;
@@ -3932,22 +3803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_voelgoed.accounts.model.Whitelist_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["WhitelistPage"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -3988,9 +3844,11 @@ export interface operations {
             };
         };
     };
-    ApiWhitelistsCreateWhitelist: {
+    create_whitelist: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -4010,7 +3868,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.model.Whitelist_"];
+                    "application/json": components["schemas"]["WhitelistData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -4087,9 +3945,11 @@ export interface operations {
             };
         };
     };
-    ApiWhitelistsWhitelistIdDeleteWhitelist: {
+    delete_whitelist: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 whitelist_id: string;
@@ -4104,21 +3964,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
-                };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
             401: {
@@ -4167,9 +4012,10 @@ export interface operations {
             };
         };
     };
-    ApiWhitelistsWhitelistIdEntriesListEntries: {
+    list_entries: {
         parameters: {
-            query?: {
+            query: {
+                name: string;
                 after?: string | null;
                 /** @description How many at most. */
                 limit?: number;
@@ -4188,22 +4034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_voelgoed.accounts.model.WhitelistEntry_"];
-                };
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
+                    "application/json": components["schemas"]["WhitelistEntryPage"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -4253,9 +4084,11 @@ export interface operations {
             };
         };
     };
-    ApiWhitelistsWhitelistIdEntriesAddEntry: {
+    add_entry: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 whitelist_id: string;
@@ -4274,7 +4107,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_voelgoed.accounts.model.WhitelistEntry_"];
+                    "application/json": components["schemas"]["WhitelistEntryData"];
                 };
             };
             /** @description `invalid_json`: The body is not valid JSON. */
@@ -4351,9 +4184,11 @@ export interface operations {
             };
         };
     };
-    ApiWhitelistsWhitelistIdEntriesEmailRemoveEntry: {
+    remove_entry: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path: {
                 whitelist_id: string;
@@ -4369,21 +4204,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-            /** @description Bad request syntax or unsupported method */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        detail: string;
-                        extra?: null | {
-                            [key: string]: unknown;
-                        } | unknown[];
-                        status_code: number;
-                    };
-                };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
             401: {
@@ -4432,7 +4252,7 @@ export interface operations {
             };
         };
     };
-    HealthLiveLive: {
+    live: {
         parameters: {
             query?: never;
             header?: never;
@@ -4452,9 +4272,11 @@ export interface operations {
             };
         };
     };
-    HealthReadyReady: {
+    ready: {
         parameters: {
-            query?: never;
+            query: {
+                name: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -1,6 +1,12 @@
 import { ApiError } from '@voelgoed/api';
 import { expect, test } from 'vitest';
-import { credentialFaults, refusedFields, tidied } from './credentials.ts';
+import contract from '../../../../contracts/openapi.json';
+import {
+  credentialFaults,
+  NEW_PASSWORD_CHARACTERS_MIN,
+  refusedFields,
+  tidied,
+} from './credentials.ts';
 
 const complete = { organization: 'die-skuur', email: 'a@example.com', password: 'x' };
 const registration = { ...complete, name: 'Thandi', password: 'long enough' };
@@ -25,6 +31,11 @@ test('only a registration needs a name and a long password', () => {
     name: 'Enter your name.',
     password: 'Use at least 10 characters.',
   });
+});
+
+test('asks for as long a password as the server does', () => {
+  const { password } = contract.components.schemas.Registration.properties;
+  expect(NEW_PASSWORD_CHARACTERS_MIN).toBe(password.minLength);
 });
 
 test('what the server finds fault with is marked where it was typed', () => {

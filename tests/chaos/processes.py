@@ -1,0 +1,162 @@
+"""The real executable in processes of its own, ended by their ids and never left behind."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+from voelgoed.infra.embedded import EmbeddedPostgres
+
+EXECUTABLE = Path(sys.executable).with_name("voelgoed")
+HANG_S = 60
+"""Nothing here takes nearly as long; who waits this long waits for ever."""
+
+
+class Process:
+    """One `voelgoed ...`. What it prints goes to files, so that it never waits for a reader."""
+
+    def __init__(self, directory: Path, arguments: tuple[str, ...], settings: dict[str, str]):
+        outside = {k: v for k, v in os.environ.items() if not k.startswith("VOELGOED_")}
+        ours = {f"VOELGOED_{name.upper()}": value for name, value in settings.items()}
+        self._directory = Path(tempfile.mkdtemp(prefix="process-", dir=directory))
+        with (
+            (self._directory / "out").open("wb") as out,
+            (self._directory / "err").open("wb") as err,
+        ):
+            self._process = subprocess.Popen(
+                [EXECUTABLE, *arguments],
+                env=outside | ours,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,  # so that Ctrl-C of this test's reader is not theirs
+            )
+        self.pid = self._process.pid
+
+    @property
+    def out(self) -> str:
+        return (self._directory / "out").read_text()
+
+    @property
+    def err(self) -> str:
+        return (self._directory / "err").read_text()
+
+    @property
+    def url(self) -> str:
+        found = re.search(r"http://\S+?:\d+", self.out + self.err)
+        assert found, self.err
+        return found[0]
+
+    def wait_for(self, text: str) -> Self:
+        def printed() -> bool:
+            assert self._process.poll() is None or text in self.out + self.err, self.err
+            return text in self.out + self.err
+
+        eventually(printed)
+        return self
+
+    def end(self, number: signal.Signals) -> int:
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+        return self.wait()
+
+    def ctrl_c(self) -> int:
+        """As a terminal does it: to the whole process group."""
+        os.killpg(self.pid, signal.SIGINT)
+        return self.wait()
+
+    def wait(self) -> int:
+        return self._process.wait(HANG_S)
+
+
+class Installation:
+    """A data directory, and whatever was started on it."""
+
+    def __init__(self) -> None:
+        # /tmp and a short name: a path of 100 bytes would put the socket elsewhere.
+        self._directory = Path(tempfile.mkdtemp(prefix="chaos-"))
+        self._processes: list[Process] = []
+        self.data = self._directory / "var"
+        self.postgres = EmbeddedPostgres(self.data / "postgres")
+
+    def run(self, *arguments: str, **settings: str) -> Process:
+        settings = {"data": str(self.data)} | settings
+        self._processes.append(Process(self._directory, arguments, settings))
+        return self._processes[-1]
+
+    def up(self, *arguments: str, **settings: str) -> Process:
+        process = self.run("up", "--port", "0", *arguments, **settings)
+        return process.wait_for("Voelgoed is running")
+
+    def serve(self, database_url: str, **settings: str) -> Process:
+        return self.run("serve", "--port", "0", database_url=database_url, **settings)
+
+    @property
+    def demo(self) -> dict[str, Any]:
+        return json.loads((self.data / "demo.json").read_text())
+
+    def kill_database(self) -> None:
+        """kill -9 of the postmaster and its children; or of the initdb that is still at work."""
+        pids = self.database_processes()
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        eventually(lambda: not any(map(is_alive, pids)))
+
+    def database_processes(self) -> list[int]:
+        """Those that work in the data directory; the postmaster first, that it starts no others."""
+        found = [pid for pid in all_pids() if is_alive(pid) and self._is_ours(pid)]
+        with suppress(OSError, ValueError, IndexError):
+            pid_file = self.postgres.data / "postmaster.pid"
+            postmaster = int(pid_file.read_text().splitlines()[0])
+            found.sort(key=lambda pid: pid != postmaster)
+        return found
+
+    def _is_ours(self, pid: int) -> bool:
+        with suppress(OSError):
+            place = Path(f"/proc/{pid}/cwd").readlink()
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+            return place.is_relative_to(self.data) or os.fsencode(self.data) in command
+        return False
+
+    def remove(self) -> None:
+        for process in self._processes:
+            process.end(signal.SIGKILL)
+        self.kill_database()
+        shutil.rmtree(self._directory)
+
+
+@contextmanager
+def an_installation() -> Iterator[Installation]:
+    installation = Installation()
+    try:
+        yield installation
+    finally:
+        installation.remove()
+
+
+def all_pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def eventually(happens: Callable[[], object]) -> None:
+    until = time.monotonic() + HANG_S
+    while not happens():
+        assert time.monotonic() < until, "waited for ever"
+        time.sleep(0.02)

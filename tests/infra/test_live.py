@@ -1,0 +1,214 @@
+"""Numbered hints to every process. Two `Live` on one database stand for two processes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import asyncpg
+import pytest
+
+from tests.support import MovableClock, Tenant
+from voelgoed.infra import live as module
+from voelgoed.infra.database import Database, Message
+from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.infra.live import Envelope, Live, Subscription, current_seq
+from voelgoed.services import Services
+
+TOPIC = "event:1"
+
+
+@pytest.fixture
+def database(services: Services) -> Database:
+    return services.database
+
+
+@pytest.fixture
+async def elsewhere(database_url: str, clock: MovableClock) -> AsyncIterator[Live]:
+    database = Database(database_url, clock=clock, connections_max=4)
+    await database.open()
+    live = Live(database, lambda keys: None)
+    await live.start()
+    yield live
+    await live.stop()
+    await database.close()
+
+
+@asynccontextmanager
+async def following(live: Live, tenant: Tenant, topic: str = TOPIC):
+    reader = Reader(live, tenant, topic)
+    try:
+        yield reader
+    finally:
+        live.unfollow(reader.subscription)
+
+
+class Reader:
+    def __init__(self, live: Live, tenant: Tenant, topic: str) -> None:
+        self.wake = asyncio.Event()
+        self.subscription: Subscription = live.follow(tenant.id, topic, self.wake)
+        self.received: list[Envelope] = []
+
+    async def until(self, count: int) -> list[Envelope]:
+        async with asyncio.timeout(10):
+            while len(self.received) < count:
+                await self.wake.wait()
+                self.wake.clear()
+                self.received += self.subscription.take()
+        return self.received
+
+
+async def say(database: Database, tenant: Tenant, *texts: str, topic: str = TOPIC) -> None:
+    async with database.transaction(tenant.id) as tx:
+        for text in texts:
+            tx.publish(topic, {"text": text})
+
+
+async def test_every_process_hears_in_order_and_numbered(
+    services: Services, elsewhere: Live, tenant: Tenant
+):
+    async with following(services.live, tenant) as here, following(elsewhere, tenant) as there:
+        for number in range(50):
+            await say(services.database, tenant, f"{number}a", f"{number}b")
+        for reader in (here, there):
+            received = await reader.until(100)
+            assert [message.seq for message in received] == list(range(1, 101))
+            texts = [message.data and message.data["text"] for message in received]
+            assert texts == [f"{number}{half}" for number in range(50) for half in "ab"]
+
+
+async def test_numbers_are_without_gaps_when_two_processes_publish_at_once(
+    services: Services, elsewhere: Live, tenant: Tenant
+):
+    async with following(services.live, tenant) as here, following(elsewhere, tenant) as there:
+        for number in range(100):
+            message = Message(TOPIC, {"text": str(number)})
+            (services.live if number % 2 else elsewhere).post(tenant.id, [message])
+            if number % 10 == 0:
+                await asyncio.sleep(0)
+        first, second = await here.until(100), await there.until(100)
+        assert [message.seq for message in first] == list(range(1, 101))
+        assert first == second
+
+
+async def test_topics_and_organisations_are_numbered_apart_and_never_mixed(
+    services: Services, tenant: Tenant, other_tenant: Tenant
+):
+    async with (
+        following(services.live, tenant) as mine,
+        following(services.live, other_tenant) as theirs,
+        following(services.live, tenant, "event:2") as second,
+    ):
+        await say(services.database, tenant, "mine")
+        await say(services.database, other_tenant, "theirs")
+        await say(services.database, tenant, "second", topic="event:2")
+        for reader, text in ((mine, "mine"), (theirs, "theirs"), (second, "second")):
+            [message] = await reader.until(1)
+            assert (message.seq, message.data) == (1, {"text": text})
+
+
+async def test_nothing_is_said_of_what_was_rolled_back(services: Services, tenant: Tenant):
+    async with following(services.live, tenant) as reader:
+        with pytest.raises(ZeroDivisionError):
+            async with services.database.transaction(tenant.id) as tx:
+                tx.publish(TOPIC, {"text": "never"})
+                raise ZeroDivisionError
+        await say(services.database, tenant, "after")
+        [message] = await reader.until(1)
+        assert message == Envelope(tenant.id, TOPIC, 1, {"text": "after"})
+
+
+async def test_a_message_too_large_for_notify_becomes_read_again(
+    services: Services, tenant: Tenant
+):
+    async with following(services.live, tenant) as reader:
+        await say(services.database, tenant, "x" * 10_000, "small")
+        large, small = await reader.until(2)
+        assert (large.seq, large.data) == (1, None)
+        assert (small.seq, small.data) == (2, {"text": "small"})
+
+
+async def test_a_slow_reader_loses_messages_and_is_told_so(services: Services, tenant: Tenant):
+    async with following(services.live, tenant) as slow, following(services.live, tenant) as quick:
+        for number in range(400):
+            await say(services.database, tenant, str(number))
+        await quick.until(1)
+        while len(quick.received) < 400 and quick.received[-1].seq < 400:
+            await quick.until(len(quick.received) + 1)
+        missed = slow.subscription.take()
+        assert len(missed) <= module.SUBSCRIPTION_QUEUE_MAX
+        assert missed[0].data is None, "the first thing it hears is: read again"
+        assert missed[-1].seq == 400
+
+
+async def test_too_many_waiting_messages_become_one_read_again_a_topic(
+    services: Services, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "WAITING_MAX", 10)
+    async with following(services.live, tenant) as reader:
+        services.live.post(tenant.id, [Message(TOPIC, {"text": str(n)}) for n in range(100)])
+        received = await reader.until(11)
+        assert [message.seq for message in received] == list(range(1, 12))
+        assert received[-1].data is None
+
+
+async def test_a_lost_connection_is_made_again_and_readers_read_again(
+    services: Services, tenant: Tenant, postgres: EmbeddedPostgres, database_name: str
+):
+    async with following(services.live, tenant) as reader:
+        admin = await asyncpg.connect(postgres.url("postgres", "postgres"))
+        await admin.execute(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = $1 AND application_name = 'voelgoed-listener'
+            """,
+            database_name,
+        )
+        await admin.close()
+        [again] = await reader.until(1)
+        assert (again.seq, again.data) == (0, None)
+        await say(services.database, tenant, "back")
+        _, back = await reader.until(2)
+        assert back.data == {"text": "back"}
+
+
+async def test_dropped_cache_keys_reach_every_process(
+    database_url: str, services: Services, clock: MovableClock, tenant: Tenant
+):
+    forgotten: set[str] = set()
+    everything = asyncio.Event()
+
+    def forget(keys) -> None:
+        forgotten.update(keys)
+        if len(forgotten) == 100:
+            everything.set()
+
+    database = Database(database_url, clock=clock, connections_max=2)
+    await database.open()
+    live = Live(database, forget)
+    await live.start()
+    async with services.database.transaction(tenant.id) as tx:
+        tx.drop(*(f"key{number}" for number in range(100)))
+    async with asyncio.timeout(10):
+        await everything.wait()
+    await live.stop()
+    await database.close()
+
+
+async def test_the_current_number_is_known_to_who_asks(services: Services, tenant: Tenant):
+    async with following(services.live, tenant) as reader:
+        await say(services.database, tenant, "one", "two")
+        await reader.until(2)
+    async with services.database.transaction(tenant.id) as tx:
+        assert await current_seq(tx, TOPIC) == 2
+        assert await current_seq(tx, "event:other") == 0
+
+
+async def test_topics_nobody_spoke_in_for_long_are_forgotten(
+    services: Services, tenant: Tenant, clock: MovableClock
+):
+    async with following(services.live, tenant) as reader:
+        await say(services.database, tenant, "one")
+        await reader.until(1)
+    clock.ahead += module.TOPIC_IDLE_MAX * 2
+    async with services.database.transaction(tenant.id) as tx:
+        assert await module.purge(tx) == 1

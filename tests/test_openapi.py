@@ -1,0 +1,71 @@
+"""The contract: committed, served, fresh, and telling of every error."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from voelgoed.openapi import document
+
+
+@pytest.fixture(scope="module")
+def contract(repository: Path) -> dict[str, Any]:
+    return msgspec.json.decode((repository / "contracts" / "openapi.json").read_bytes())
+
+
+def operations(contract: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [
+        (method, path, operation)
+        for path, methods in contract["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def test_the_committed_document_is_what_the_routes_say(repository: Path):
+    committed = (repository / "contracts" / "openapi.json").read_bytes()
+    assert committed == document(), "run `make contracts`"
+
+
+async def test_it_is_served_at_a_fixed_path(client: httpx.AsyncClient, repository: Path):
+    answer = await client.get("/api/openapi.json")
+    assert answer.headers["content-type"].startswith("application/json")
+    assert answer.content == (repository / "contracts" / "openapi.json").read_bytes()
+
+
+def test_every_error_has_the_one_shape(contract: dict[str, Any]):
+    for method, path, operation in operations(contract):
+        for status, response in operation["responses"].items():
+            if int(status) >= 400:
+                content = response["content"]["application/json"]["schema"]
+                assert content == {"$ref": "#/components/schemas/ErrorBody"}, (method, path, status)
+                assert response["description"].startswith("`"), "names the codes"
+
+
+def test_every_operation_says_what_may_go_wrong(contract: dict[str, Any]):
+    for method, path, operation in operations(contract):
+        if path.startswith("/health"):
+            continue
+        expected = {"422", "503"}
+        if operation.get("security") != [{}]:
+            expected |= {"401", "403"}
+        if "{" in path:
+            expected |= {"404"}
+        if "requestBody" in operation:
+            expected |= {"400", "413", "415"}
+        assert expected <= set(operation["responses"]), (method, path)
+
+
+def test_operations_have_distinct_readable_names(contract: dict[str, Any]):
+    names = [operation["operationId"] for _, _, operation in operations(contract)]
+    assert len(names) == len(set(names)) >= 40
+    assert all("." not in name for name in contract["components"]["schemas"])
+
+
+def test_unknown_fields_are_ruled_out_in_every_request(contract: dict[str, Any]):
+    for method, path, operation in operations(contract):
+        if "requestBody" in operation:
+            ref = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+            schema = contract["components"]["schemas"][ref.rpartition("/")[2]]
+            assert schema["additionalProperties"] is False, (method, path)

@@ -1,0 +1,11 @@
+import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
+
+export function showApi(domNode: Element): void {
+  SwaggerUI({
+    domNode,
+    url: '/api/openapi.json',
+    deepLinking: true,
+    // The badge of an outside service, which would have to be sent our document.
+    validatorUrl: null,
+  });
+}

@@ -1,0 +1,5 @@
+import '@voelgoed/ui/base.css';
+import { mount } from 'svelte';
+import App from './App.svelte';
+
+mount(App, { target: document.body });

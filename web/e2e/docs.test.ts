@@ -1,0 +1,64 @@
+import type { Locator, Page } from '@playwright/test';
+import { expectFitsPhone } from './accessibility.ts';
+import { demo } from './demo.ts';
+import { expect, test } from './fixtures.ts';
+
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
+
+/** `METHOD /path` of every operation, in the order of the alphabet. */
+async function documented(page: Page): Promise<string[]> {
+  const document = await (await page.request.get('/api/openapi.json')).json();
+  return Object.entries(document.paths as Record<string, object>)
+    .flatMap(([path, item]) =>
+      Object.keys(item)
+        .filter((method) => METHODS.includes(method))
+        .map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    .sort();
+}
+
+async function shown(page: Page): Promise<string[]> {
+  const operations = await page.locator('.opblock-summary').evaluateAll((summaries) =>
+    summaries.map((summary) => {
+      const method = summary.querySelector('.opblock-summary-method')?.textContent;
+      return `${method} ${summary.querySelector('[data-path]')?.getAttribute('data-path')}`;
+    }),
+  );
+  return operations.sort();
+}
+
+function operation(page: Page, method: string, path: string): Locator {
+  return page.locator(`.opblock-${method}`).filter({ has: page.locator(`[data-path="${path}"]`) });
+}
+
+async function execute(operation: Locator): Promise<void> {
+  await operation.getByRole('button', { name: 'Try it out' }).click();
+  await operation.getByRole('button', { name: 'Execute' }).click();
+}
+
+for (const address of ['/api/docs', '/api/docs/']) {
+  test(`${address} shows every operation and asks nobody else`, async ({ page, baseURL }) => {
+    const elsewhere: string[] = [];
+    page.on('request', (request) => {
+      const { protocol, origin } = new URL(request.url());
+      if (protocol !== 'data:' && origin !== baseURL) elsewhere.push(request.url());
+    });
+    await page.goto(address);
+    await expect(operation(page, 'post', '/api/sessions')).toContainText(/log ?in/i);
+    expect(await shown(page)).toEqual(await documented(page));
+    await operation(page, 'post', '/api/sessions').locator('.opblock-summary-control').click();
+    await expect(operation(page, 'post', '/api/sessions')).toContainText('rate_limited');
+    await expectFitsPhone(page);
+    expect(elsewhere).toEqual([]);
+  });
+}
+
+test('an operation can be tried out with the session of the apps', async ({ page }) => {
+  const { organization_slug: organization, users } = demo();
+  await page.request.post('/api/sessions', { data: { organization, ...users.owner } });
+  await page.goto('/api/docs/#/default');
+  const session = operation(page, 'get', '/api/session');
+  await session.locator('.opblock-summary-control').click();
+  await execute(session);
+  await expect(session.locator('.live-responses-table')).toContainText(users.owner.email);
+});
