@@ -6,11 +6,12 @@ start that is cut off anywhere is finished by the next one.
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import get_args
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -21,12 +22,14 @@ from voelgoed.events.actions.events import create_event, move_event
 from voelgoed.events.actions.gates import create_gate
 from voelgoed.events.actions.venues import create_venue
 from voelgoed.events.model import Event, InvalidTransition, NewEvent, NewGate, NewVenue, Transition
+from voelgoed.events.rules.days import DAY_BREAK, days_between
 from voelgoed.infra.data_directory import DataDirectory
 from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import Once
 
 FILE = "demo.json"
 SLUG = "demo"
+TIMEZONE = ZoneInfo("Africa/Johannesburg")
 NAME = "Voelgoed Demo"
 GATES = {"north-main": "North Main", "south": "South", "vip": "VIP"}
 
@@ -81,14 +84,14 @@ def _new_demo(url: str) -> Demo:
 async def _seed(database: Database, demo: Demo) -> None:
     owner = await _ensure_people(database, demo)
     demo.organization_id = owner.organization_id
-    now = database.clock.now().replace(minute=0, second=0, microsecond=0)
+    now = database.clock.now()
     venue = await create_venue(
         database,
         owner,
         NewVenue(
             name="Voelgoed Amphitheatre",
             address="1 Protea Road, Stellenbosch",
-            timezone="Africa/Johannesburg",
+            timezone=str(TIMEZONE),
         ),
         _step(owner, "venue"),
     )
@@ -135,27 +138,34 @@ async def _open_doors(database: Database, owner: Caller, event: Event) -> None:
 
 
 def _festival(venue_id: UUID, now: datetime) -> NewEvent:
+    begins = datetime.combine(_today(now), DAY_BREAK, TIMEZONE)
     return NewEvent(
         venue_id=venue_id,
         name="Voelgoed Fees",
         description="Three days of music on the grass, doors open now.",
-        starts_at=now - timedelta(hours=1),
-        ends_at=now + timedelta(days=3),
-        sale_start=now - timedelta(days=30),
-        sale_end=now + timedelta(days=3),
+        starts_at=begins,
+        ends_at=begins + timedelta(days=2, hours=17),
+        sale_start=begins - timedelta(days=30),
+        sale_end=begins + timedelta(days=2),
         capacity=2000,
     )
 
 
 def _concert(venue_id: UUID, now: datetime) -> NewEvent:
+    begins = datetime.combine(_today(now) + timedelta(days=30), time(19, 30), TIMEZONE)
     return NewEvent(
         venue_id=venue_id,
         name="Somerkonsert",
         description="An evening concert, still a draft.",
-        starts_at=now + timedelta(days=30),
-        ends_at=now + timedelta(days=30, hours=4),
+        starts_at=begins,
+        ends_at=begins + timedelta(hours=4),
         capacity=400,
     )
+
+
+def _today(now: datetime) -> date:
+    [day] = days_between(now, now + timedelta(microseconds=1), TIMEZONE)
+    return day.date
 
 
 def _new_user(role: Role, user: DemoUser) -> NewUser:

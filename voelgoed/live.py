@@ -78,7 +78,7 @@ class _Connection:
         self._live = live
         self._caller = caller
         self._wake = asyncio.Event()
-        self._followed: dict[str, tuple[Subscription, int]] = {}
+        self._followed: dict[str, Subscription] = {}
         self._sending = asyncio.Lock()
 
     async def run(self) -> None:
@@ -96,7 +96,7 @@ class _Connection:
         await _close(self._socket, 1000, "done")
 
     def unfollow_all(self) -> None:
-        for subscription, _ in self._followed.values():
+        for subscription in self._followed.values():
             self._live.unfollow(subscription)
         self._followed.clear()
 
@@ -113,7 +113,7 @@ class _Connection:
             if frame.type == "subscribe":
                 await self._subscribe(frame.topic)
             elif frame.topic in self._followed:
-                self._live.unfollow(self._followed.pop(frame.topic)[0])
+                self._live.unfollow(self._followed.pop(frame.topic))
 
     async def _subscribe(self, topic: str) -> None:
         try:
@@ -125,10 +125,10 @@ class _Connection:
             # and what the number already covers is not sent.
             if topic not in self._followed:
                 subscription = self._live.follow(self._caller.organization_id, topic, self._wake)
-                self._followed[topic] = (subscription, 0)
+                self._followed[topic] = subscription
             async with self._database.transaction(self._caller.organization_id) as tx:
                 seq = await current_seq(tx, topic)
-            self._followed[topic] = (self._followed[topic][0], seq)
+            self._followed[topic].known_seq = seq
         except Refusal as refusal:
             told = {"error": refusal.code, "message": refusal.message}
             await self._send({"type": "refused", "topic": topic, **told})
@@ -139,9 +139,12 @@ class _Connection:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            for subscription, known_seq in list(self._followed.values()):
+            for subscription in list(self._followed.values()):
                 for envelope in subscription.take():
-                    if envelope.seq == 0 or envelope.seq > known_seq:
+                    if envelope.seq == 0:
+                        # The database was away. A crash may have set its numbers back.
+                        subscription.known_seq = 0
+                    if envelope.seq == 0 or envelope.seq > subscription.known_seq:
                         await self._send(_frame(envelope))
 
     async def _recheck(self) -> None:

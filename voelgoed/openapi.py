@@ -60,12 +60,14 @@ def _operation_id(handler: HTTPRouteHandler, _method: object, _path: object) -> 
 
 def _tidied(schema: Json) -> Json:
     """What the framework gets wrong or leaves out."""
-    for operations in schema["paths"].values():
+    for path, operations in schema["paths"].items():
         for operation in operations.values():
+            operation["tags"] = [path.removeprefix("/api").split("/")[1]]
             operation["summary"] = operation["operationId"].replace("_", " ").capitalize()
             refused = operation["responses"].get(_FRAMEWORK_ERROR)
             if refused and "ErrorBody" not in str(refused["content"]):
                 del operation["responses"][_FRAMEWORK_ERROR]  # ours is 422, in our shape
+            operation["responses"].get("204", {}).pop("content", None)
     for name in _request_bodies(schema):
         schema["components"]["schemas"][name]["additionalProperties"] = False
     return _renamed(schema)

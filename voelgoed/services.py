@@ -29,7 +29,7 @@ def build_services(settings: Settings, database_url: str, clock: Clock | None = 
         database_url, clock=clock, connections_max=settings.database_connections_max
     )
     cache = Cache(settings.redis_url)
-    live = Live(database, cache.forget)
+    live = Live(database, cache.distrust, cache.forget_all)
 
     async def after_commit(tx: Transaction) -> None:
         if tx.dropped_keys:

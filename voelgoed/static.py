@@ -32,11 +32,10 @@ API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 
 def policy_of(path: str) -> str:
-    if path.startswith("/api/docs"):
+    place = next((place for place in PLACES if f"{path}/".startswith(f"{place}/")), None)
+    if place == "/api/docs":
         return DOCS_POLICY
-    if path == "/" or any(path.startswith(f"{place}/") for place in PLACES):
-        return APP_POLICY
-    return API_POLICY
+    return APP_POLICY if place or path == "/" else API_POLICY
 
 
 @get("/", include_in_schema=False, opt={"public": True}, cache_control=ASK_FIRST)

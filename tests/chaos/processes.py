@@ -1,5 +1,6 @@
 """The real executable in processes of its own, ended by their ids and never left behind."""
 
+import asyncio
 import json
 import os
 import re
@@ -13,6 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
+
+import asyncpg
+import httpx
+from websockets.sync.client import ClientConnection, connect
 
 from voelgoed.infra.embedded import EmbeddedPostgres
 
@@ -112,6 +117,12 @@ class Installation:
                 os.kill(pid, signal.SIGKILL)
         eventually(lambda: not any(map(is_alive, pids)))
 
+    def kill_postmaster(self) -> None:
+        """Its children end by themselves."""
+        postmaster, *_ = pids = self.database_processes()
+        os.kill(postmaster, signal.SIGKILL)
+        eventually(lambda: not any(map(is_alive, pids)))
+
     def database_processes(self) -> list[int]:
         """Those that work in the data directory; the postmaster first, that it starts no others."""
         found = [pid for pid in all_pids() if is_alive(pid) and self._is_ours(pid)]
@@ -144,6 +155,14 @@ def an_installation() -> Iterator[Installation]:
         installation.remove()
 
 
+@contextmanager
+def servers(count: int, database_url: str, **settings: str) -> Iterator[list[Process]]:
+    """So many `voelgoed serve` on one database."""
+    with an_installation() as installation:
+        started = [installation.serve(database_url, **settings) for _ in range(count)]
+        yield [process.wait_for("Serving http") for process in started]
+
+
 def all_pids() -> list[int]:
     return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
 
@@ -160,3 +179,42 @@ def eventually(happens: Callable[[], object]) -> None:
     while not happens():
         assert time.monotonic() < until, "waited for ever"
         time.sleep(0.02)
+
+
+def a_client(url: str, token: str) -> httpx.Client:
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx.Client(base_url=url, headers=headers, timeout=HANG_S, trust_env=False)
+
+
+@contextmanager
+def a_follower(url: str, token: str, topic: str) -> Iterator[ClientConnection]:
+    """A websocket that has subscribed."""
+    headers = {"Authorization": f"Bearer {token}"}
+    address = url.replace("http", "ws", 1) + "/api/live"
+    with connect(address, additional_headers=headers, proxy=None) as socket:
+        socket.send(json.dumps({"type": "subscribe", "topic": topic}))
+        assert frame(socket)["type"] == "subscribed"
+        yield socket
+
+
+def frame(socket: ClientConnection) -> dict[str, Any]:
+    return json.loads(socket.recv(HANG_S))
+
+
+def runs_of(job: str, process: Process) -> int:
+    metrics = httpx.get(f"{process.url}/metrics", trust_env=False).text
+    found = re.search(rf'^voelgoed_jobs_total{{job="{job}",outcome="done"}} (\d+)', metrics, re.M)
+    return int(found[1]) if found else 0
+
+
+def ask(database_url: str, sql: str) -> list[Any]:
+    """The first column of what the database answers."""
+
+    async def fetch() -> list[Any]:
+        connection = await asyncpg.connect(database_url)
+        try:
+            return [row[0] for row in await connection.fetch(sql)]
+        finally:
+            await connection.close()
+
+    return asyncio.run(fetch())

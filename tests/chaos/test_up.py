@@ -108,7 +108,7 @@ def test_the_logs_hold_no_password_and_no_token(running: tuple[Installation, Pro
     assert not [secret for secret in secrets if secret in logs]
 
 
-@pytest.mark.parametrize("end", ["Ctrl-C", "SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("end", ["Ctrl-C", "SIGTERM"])
 def test_an_end_leaves_nothing_running_and_a_second_start_finds_everything(
     here: Installation, end: str
 ) -> None:
@@ -116,7 +116,7 @@ def test_an_end_leaves_nothing_running_and_a_second_start_finds_everything(
     before = here.demo
     pids = [first.pid, *here.database_processes()]
     assert len(pids) > 3
-    assert (first.ctrl_c() if end == "Ctrl-C" else first.end(signal.Signals[end])) == 0
+    assert (first.ctrl_c() if end == "Ctrl-C" else first.end(signal.SIGTERM)) == 0
     assert not any(map(is_alive, pids))
     assert "Traceback" not in first.err
     second = here.up()
@@ -125,8 +125,15 @@ def test_an_end_leaves_nothing_running_and_a_second_start_finds_everything(
     assert log_in(here.demo).status_code == 201
 
 
-@pytest.mark.parametrize("end", ["Ctrl-C", "SIGTERM"])
-@pytest.mark.parametrize("step", ["Creating the database", "Starting PostgreSQL", "Making a demo"])
+@pytest.mark.parametrize(
+    ("step", "end"),
+    [
+        ("Creating the database", "SIGTERM"),
+        ("Starting PostgreSQL", "Ctrl-C"),
+        ("Starting PostgreSQL", "SIGTERM"),
+        ("Making a demo", "SIGTERM"),
+    ],
+)
 def test_an_end_while_it_starts_leaves_nothing_running(
     here: Installation, step: str, end: str
 ) -> None:
@@ -140,14 +147,10 @@ def test_an_end_while_it_starts_leaves_nothing_running(
     ("step", "later_s", "database_too"),
     [
         ("", 0.3, False),
-        ("", 0.9, True),
-        ("Creating the database", 0.0, False),
-        ("Creating the database", 0.5, True),
+        ("Creating the database", 0.3, True),
         ("Starting PostgreSQL", 0.0, False),
-        ("Starting PostgreSQL", 0.2, True),
-        ("Making a demo", 0.0, False),
-        ("Making a demo", 0.1, True),
-        ("Making a demo", 0.3, False),
+        ("Making a demo", 0.0, True),
+        ("Making a demo", 0.2, False),
     ],
 )
 def test_a_first_start_cut_off_by_kill_9_is_finished_by_the_next(
@@ -228,17 +231,15 @@ def test_serving_as_a_role_that_is_too_powerful_is_refused(
 
 
 @pytest.mark.parametrize(
-    "database_url",
+    ("command", "database_url"),
     [
-        "postgresql://voelgoed_server@/voelgoed?host=/nowhere",
-        "postgresql://voelgoed_server@127.0.0.1:1/voelgoed",
-        "postgresql://voelgoed_server@127.0.0.1:port/voelgoed",
-        "mysql://voelgoed_server@127.0.0.1/voelgoed",
+        ("serve", "postgresql://voelgoed_server@/voelgoed?host=/nowhere"),
+        ("work", "postgresql://voelgoed_server@127.0.0.1:port/voelgoed"),
+        ("up --port 0", "mysql://voelgoed_server@127.0.0.1/voelgoed"),
     ],
 )
-@pytest.mark.parametrize("command", ["serve", "work", "up"])
 def test_a_database_that_cannot_be_reached_is_explained(
     here: Installation, command: str, database_url: str
 ) -> None:
-    arguments = () if command == "work" else ("--port", "0")
-    assert "database" in refusal_of(here.run(command, *arguments, database_url=database_url))
+    line = refusal_of(here.run(*command.split(), database_url=database_url))
+    assert "The database cannot be reached: " in line

@@ -15,6 +15,8 @@ import msgspec
 import structlog
 from cachetools import TLRUCache
 from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from voelgoed.infra.metrics import cache_reads, warm_tier_up
@@ -110,13 +112,28 @@ class Cache:
             self._hot.pop(key, None)
             self._loading.pop(key, None)
 
+    def distrust(self, keys: Iterable[str]) -> None:
+        """Another process changed these, and perhaps could not tell Redis."""
+        keys = list(keys)
+        self.forget(keys)
+        if self._warm:
+            self._warm.drop_later(keys)
+
+    def forget_all(self) -> None:
+        """Who knows what other processes changed while we did not hear them."""
+        self._hot.clear()
+        self._loading.clear()
+
 
 class _Warm:
     """Redis behind a short timeout. Every method works, a little poorer, without it."""
 
     def __init__(self, url: str) -> None:
         self._redis: Redis = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
-            url, socket_timeout=WARM_TIMEOUT_S, socket_connect_timeout=WARM_TIMEOUT_S
+            url,
+            socket_timeout=WARM_TIMEOUT_S,
+            socket_connect_timeout=WARM_TIMEOUT_S,
+            retry=Retry(NoBackoff(), 1),  # a connection may be of before Redis was restarted
         )
         self._fill = self._redis.register_script(_FILL)
         self._paused_until = 0.0
@@ -144,21 +161,28 @@ class _Warm:
 
     async def drop(self, keys: list[str]) -> None:
         if await self._try(lambda: self._redis.delete(*keys), -1) == -1:
-            self._missed.update(keys)
+            self.drop_later(keys)
+
+    def drop_later(self, keys: Iterable[str]) -> None:
+        """Before anything else is asked of Redis."""
+        self._missed.update(keys)
 
     async def _try(self, ask: Callable[[], Awaitable[T]], otherwise: T) -> T:
         if time.monotonic() < self._paused_until:
             return otherwise
         try:
-            if self._missed:
-                await self._redis.delete(*self._missed)
-                self._missed.clear()
-            answer = await asyncio.wait_for(ask(), WARM_TIMEOUT_S)
+            answer = await asyncio.wait_for(self._after_missed_drops(ask), WARM_TIMEOUT_S)
         except (RedisError, OSError, TimeoutError) as fault:
             self._pause(fault)
             return otherwise
         warm_tier_up.set(1)
         return answer
+
+    async def _after_missed_drops(self, ask: Callable[[], Awaitable[T]]) -> T:
+        if missed := set(self._missed):
+            await self._redis.delete(*missed)
+            self._missed -= missed  # others may have come meanwhile
+        return await ask()
 
     def _pause(self, fault: BaseException) -> None:
         self._paused_until = time.monotonic() + WARM_PAUSE_S

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from uuid import UUID
 
+import asyncpg
 import msgspec
 import structlog
 
@@ -52,6 +53,8 @@ class Subscription:
     def __init__(self, organization_id: UUID, topic: str, wake: asyncio.Event) -> None:
         self.organization_id = organization_id
         self.topic = topic
+        self.known_seq = 0
+        """What the reader knew when it began; nothing up to here need be sent."""
         self._queue: deque[Envelope] = deque()
         self._wake = wake
 
@@ -70,9 +73,15 @@ class Subscription:
 
 
 class Live:
-    def __init__(self, database: Database, forget: Callable[[Iterable[str]], None]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        forget: Callable[[Iterable[str]], None],
+        forget_all: Callable[[], None] = lambda: None,
+    ) -> None:
         self._database = database
         self._forget = forget
+        self._forget_all = forget_all
         self._readers: dict[tuple[UUID, str], set[Subscription]] = defaultdict(set)
         self._waiting: deque[tuple[UUID, Message]] = deque()
         self._drops: dict[UUID, set[str]] = defaultdict(set)
@@ -128,7 +137,7 @@ class Live:
             try:
                 await self._listen_until_lost()
                 attempt = 0
-            except GONE as fault:
+            except (asyncpg.PostgresError, *GONE) as fault:
                 log.warning("live_listener_lost", reason=type(fault).__name__)
             await asyncio.sleep(RECONNECT_S[min(attempt, len(RECONNECT_S) - 1)])
             attempt += 1
@@ -140,7 +149,8 @@ class Live:
             connection.add_termination_listener(lambda _: lost.set())
             await connection.add_listener(CHANNEL, self._on_notify)
             self._listening.set()
-            self._everyone_rereads()  # who knows what was missed before
+            self._forget_all()  # who knows what was missed before
+            self._everyone_rereads()
             await lost.wait()
         finally:
             self._listening.clear()
@@ -172,7 +182,8 @@ class Live:
                     await _send(tx, messages, dropped_keys)
                 live_published.inc(len(messages))
                 attempt = 0
-            except (StorageUnavailable, *GONE):
+            except (StorageUnavailable, asyncpg.PostgresError, *GONE) as fault:
+                log.warning("live_publish_failed", reason=type(fault).__name__)
                 self._reread.update({(organization_id, m.topic): None for m in messages})
                 self._drops[organization_id].update(dropped_keys)
                 await asyncio.sleep(RECONNECT_S[min(attempt, len(RECONNECT_S) - 1)])

@@ -18,7 +18,7 @@ from voelgoed.infra.idempotency import Once, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
 
-TIMEZONES = available_timezones()
+TIMEZONES = available_timezones() - {"Factory", "localtime"}  # no place has these
 
 
 async def create_venue(

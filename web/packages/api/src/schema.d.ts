@@ -919,8 +919,7 @@ export type $defs = Record<string, never>;
 export interface operations {
     search_audit: {
         parameters: {
-            query: {
-                name: string;
+            query?: {
                 action?: string | null;
                 entity_type?: string | null;
                 entity_id?: string | null;
@@ -986,8 +985,7 @@ export interface operations {
     };
     list_events: {
         parameters: {
-            query: {
-                name: string;
+            query?: {
                 status?: "draft" | "published" | "live" | "ended" | "archived" | "cancelled" | null;
                 /** @description `next` of the page before. */
                 after?: string | null;
@@ -1049,9 +1047,7 @@ export interface operations {
     };
     create_event: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -1159,9 +1155,7 @@ export interface operations {
     };
     read_event: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 event_id: string;
@@ -1228,9 +1222,7 @@ export interface operations {
     };
     delete_event: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 event_id: string;
@@ -1304,9 +1296,7 @@ export interface operations {
     };
     change_event: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 event_id: string;
@@ -1413,9 +1403,7 @@ export interface operations {
     };
     list_gates: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 event_id: string;
@@ -1482,9 +1470,7 @@ export interface operations {
     };
     create_gate: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -1594,9 +1580,7 @@ export interface operations {
     };
     read_gate: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 event_id: string;
@@ -1664,9 +1648,7 @@ export interface operations {
     };
     delete_gate: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 event_id: string;
@@ -1741,9 +1723,7 @@ export interface operations {
     };
     change_gate: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 event_id: string;
@@ -1851,9 +1831,7 @@ export interface operations {
     };
     move_event: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 event_id: string;
@@ -1960,9 +1938,7 @@ export interface operations {
     };
     change_membership: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 membership_id: string;
@@ -2069,9 +2045,7 @@ export interface operations {
     };
     read_organization: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -2127,9 +2101,7 @@ export interface operations {
     };
     rename_organization: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -2216,9 +2188,7 @@ export interface operations {
     };
     register: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -2323,9 +2293,7 @@ export interface operations {
     };
     read_session: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -2381,9 +2349,7 @@ export interface operations {
     };
     log_out: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -2395,9 +2361,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    "application/json": null;
-                };
+                content?: never;
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
             401: {
@@ -2439,9 +2403,7 @@ export interface operations {
     };
     change_password: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -2535,9 +2497,7 @@ export interface operations {
     };
     list_sessions: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -2593,9 +2553,7 @@ export interface operations {
     };
     log_in: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -2691,9 +2649,7 @@ export interface operations {
     };
     log_out_everywhere: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -2705,9 +2661,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    "application/json": null;
-                };
+                content?: never;
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
             401: {
@@ -2749,8 +2703,7 @@ export interface operations {
     };
     list_users: {
         parameters: {
-            query: {
-                name: string;
+            query?: {
                 role?: "owner" | "admin" | "organiser" | "box_office" | "gate_supervisor" | "customer" | null;
                 after?: string | null;
                 /** @description How many at most. */
@@ -2811,9 +2764,7 @@ export interface operations {
     };
     create_user: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -2912,9 +2863,7 @@ export interface operations {
     };
     read_user: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 user_id: string;
@@ -2981,9 +2930,7 @@ export interface operations {
     };
     change_user: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 user_id: string;
@@ -3090,9 +3037,7 @@ export interface operations {
     };
     list_memberships: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 user_id: string;
@@ -3159,9 +3104,7 @@ export interface operations {
     };
     grant_membership: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -3271,9 +3214,7 @@ export interface operations {
     };
     reset_password: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 user_id: string;
@@ -3369,8 +3310,7 @@ export interface operations {
     };
     list_venues: {
         parameters: {
-            query: {
-                name: string;
+            query?: {
                 after?: string | null;
                 /** @description How many at most. */
                 limit?: number;
@@ -3430,9 +3370,7 @@ export interface operations {
     };
     create_venue: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -3531,9 +3469,7 @@ export interface operations {
     };
     read_venue: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 venue_id: string;
@@ -3600,9 +3536,7 @@ export interface operations {
     };
     delete_venue: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 venue_id: string;
@@ -3676,9 +3610,7 @@ export interface operations {
     };
     change_venue: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 venue_id: string;
@@ -3785,8 +3717,7 @@ export interface operations {
     };
     list_whitelists: {
         parameters: {
-            query: {
-                name: string;
+            query?: {
                 after?: string | null;
                 /** @description How many at most. */
                 limit?: number;
@@ -3846,9 +3777,7 @@ export interface operations {
     };
     create_whitelist: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: {
                 /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
                 "Idempotency-Key"?: string | null;
@@ -3947,9 +3876,7 @@ export interface operations {
     };
     delete_whitelist: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 whitelist_id: string;
@@ -4014,8 +3941,7 @@ export interface operations {
     };
     list_entries: {
         parameters: {
-            query: {
-                name: string;
+            query?: {
                 after?: string | null;
                 /** @description How many at most. */
                 limit?: number;
@@ -4086,9 +4012,7 @@ export interface operations {
     };
     add_entry: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 whitelist_id: string;
@@ -4186,9 +4110,7 @@ export interface operations {
     };
     remove_entry: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 whitelist_id: string;
@@ -4274,9 +4196,7 @@ export interface operations {
     };
     ready: {
         parameters: {
-            query: {
-                name: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;

@@ -1,0 +1,24 @@
+"""`make bench`: every benchmark, one JSON line a figure.
+
+Each figure comes with a ratio to something measured in the same run; only ratios travel
+between machines. `make bench ARGS="http"` runs the named ones only.
+"""
+
+import sys
+
+from bench import http, live
+
+BENCHES = {"http": http.main, "live": live.main}
+
+
+def main() -> int:
+    wanted = sys.argv[1:] or list(BENCHES)
+    if unknown := [name for name in wanted if name not in BENCHES]:
+        print(f"no such bench: {', '.join(unknown)}; there are {', '.join(BENCHES)}")
+        return 1
+    for name in wanted:
+        BENCHES[name]()
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,328 @@
+"""The audit log: every change is in it, it can be searched, and nobody can rewrite it."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, LiteralString
+from uuid import UUID, uuid4
+
+import asyncpg
+import httpx
+import pytest
+from litestar.routes import HTTPRoute
+
+from tests.support import PASSWORD, MovableClock, Tenant, a_gate, a_venue, an_event
+from voelgoed.accounts.actions.audit import record
+from voelgoed.accounts.model import Caller, Role
+from voelgoed.http import create_app
+from voelgoed.services import Services
+
+FROM_ELSEWHERE = {"User-Agent": "Audited/1.0", "X-Forwarded-For": "203.0.113.7"}
+
+
+async def search(client: httpx.AsyncClient, tenant: Tenant, **params: Any) -> list[dict[str, Any]]:
+    answer = await client.get("/api/audit", params=params, headers=tenant.as_("admin"))
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+async def note(services: Services, caller: Caller, action: str, entity_id: object = "1") -> None:
+    async with services.database.transaction(caller.organization_id) as tx:
+        await record(tx, caller, action, "Thing", str(entity_id))
+
+
+@dataclass(frozen=True)
+class Write:
+    """A request that changes something, and what the log says of it."""
+
+    method: str
+    path: str
+    body: Any
+    action: str
+    keeps: str | None = None
+    """The name under which the id in the answer is used in later paths."""
+    by: Role = "owner"
+
+
+# In an order in which each is possible; every write route of the app is among them.
+WRITES = [
+    Write("PATCH", "/api/organization", {"name": "Renamed"}, "organization_renamed"),
+    Write(
+        "POST",
+        "/api/users",
+        {"email": "n@a.example", "name": "N", "role": "customer", "password": PASSWORD},
+        "user_created",
+        keeps="user_id:uuid",
+    ),
+    Write("PATCH", "/api/users/{user_id:uuid}", {"version": 1, "name": "M"}, "user_changed"),
+    Write(
+        "PUT",
+        "/api/users/{user_id:uuid}/password",
+        {"new_password": "another password"},
+        "password_reset",
+    ),
+    Write(
+        "POST",
+        "/api/users/{user_id:uuid}/memberships",
+        {"tier": "gold", "valid_from": "2020-01-01T00:00:00Z"},
+        "membership_granted",
+        keeps="membership_id:uuid",
+    ),
+    Write(
+        "PATCH",
+        "/api/memberships/{membership_id:uuid}",
+        {"version": 1, "status": "suspended"},
+        "membership_changed",
+    ),
+    Write("POST", "/api/whitelists", {"name": "W"}, "whitelist_created", keeps="whitelist_id:uuid"),
+    Write(
+        "POST",
+        "/api/whitelists/{whitelist_id:uuid}/entries",
+        {"email": "f@a.example"},
+        "whitelist_entry_added",
+        keeps="email:str",
+    ),
+    Write(
+        "DELETE",
+        "/api/whitelists/{whitelist_id:uuid}/entries/{email:str}",
+        None,
+        "whitelist_entry_removed",
+    ),
+    Write("DELETE", "/api/whitelists/{whitelist_id:uuid}", None, "whitelist_deleted"),
+    Write("POST", "/api/venues", a_venue(), "venue_created", keeps="venue_id:uuid"),
+    Write("PATCH", "/api/venues/{venue_id:uuid}", {"version": 1, "name": "V"}, "venue_changed"),
+    Write(
+        "POST", "/api/events", an_event("{venue_id:uuid}"), "event_created", keeps="event_id:uuid"
+    ),
+    Write("PATCH", "/api/events/{event_id:uuid}", {"version": 1, "name": "E"}, "event_changed"),
+    Write(
+        "POST", "/api/events/{event_id:uuid}/gates", a_gate(), "gate_created", keeps="gate_id:uuid"
+    ),
+    Write(
+        "PATCH",
+        "/api/events/{event_id:uuid}/gates/{gate_id:uuid}",
+        {"version": 1, "status": "open"},
+        "gate_changed",
+    ),
+    Write("DELETE", "/api/events/{event_id:uuid}/gates/{gate_id:uuid}", None, "gate_deleted"),
+    Write("DELETE", "/api/events/{event_id:uuid}", None, "event_deleted"),
+    Write("DELETE", "/api/venues/{venue_id:uuid}", None, "venue_deleted"),
+    Write("POST", "/api/venues", a_venue(), "venue_created", keeps="venue_id:uuid"),
+    Write(
+        "POST", "/api/events", an_event("{venue_id:uuid}"), "event_created", keeps="event_id:uuid"
+    ),
+    Write("POST", "/api/events/{event_id:uuid}/transitions", {"to": "published"}, "event_moved"),
+    Write(
+        "PUT",
+        "/api/session/password",
+        {"current_password": PASSWORD, "new_password": "another password"},
+        "password_changed",
+    ),
+    Write("DELETE", "/api/session", None, "logged_out", by="organiser"),
+    Write("DELETE", "/api/sessions", None, "logged_out_everywhere"),
+    Write(
+        "POST",
+        "/api/sessions",
+        {"organization": "acme", "email": "box_office@acme.example", "password": PASSWORD},
+        "logged_in",
+        by="box_office",
+    ),
+    Write(
+        "POST",
+        "/api/registrations",
+        {"organization": "acme", "email": "r@a.example", "name": "R", "password": PASSWORD},
+        "user_created",
+    ),
+]
+
+
+def test_the_writes_below_are_all_the_writes_there_are(services: Services) -> None:
+    routes = {
+        (method, route.path)
+        for route in create_app(services).app.routes
+        if isinstance(route, HTTPRoute)
+        for method in route.methods - {"GET", "HEAD", "OPTIONS"}
+    }
+    assert routes == {(write.method, write.path) for write in WRITES}
+
+
+async def test_every_write_is_in_the_log_with_who_did_it_and_from_where(
+    client: httpx.AsyncClient, tenant: Tenant
+) -> None:
+    ids: dict[str, str] = {}
+    for write in WRITES:
+        path, body = write.path, write.body
+        for name, value in ids.items():
+            path = path.replace(f"{{{name}}}", value)
+            if isinstance(body, dict):
+                body = {k: value if v == f"{{{name}}}" else v for k, v in body.items()}
+        # The newest entries before, to tell which ones this write adds.
+        known = {entry["id"] for entry in await search(client, tenant, limit=200)}
+        is_public = path in ("/api/sessions", "/api/registrations") and write.method == "POST"
+        credential = {} if is_public else tenant.as_(write.by)
+        answer = await client.request(
+            write.method, path, json=body, headers=credential | FROM_ELSEWHERE
+        )
+        assert answer.is_success, (write, answer.text)
+        added = [e for e in await search(client, tenant, limit=200) if e["id"] not in known]
+        [entry] = [e for e in added if e["action"] == write.action]
+        assert (entry["ip"], entry["user_agent"]) == ("203.0.113.7", "Audited/1.0")
+        assert entry["actor_kind"] == "user"
+        if write.path != "/api/registrations":  # who registers is nobody yet
+            assert entry["actor_id"] == str(tenant.users[write.by]), write
+        if write.keeps:
+            data = answer.json()["data"]
+            kept = data.get("membership", data)
+            ids[write.keeps] = kept["email" if write.keeps == "email:str" else "id"]
+            if write.keeps != "email:str":
+                assert entry["entity_id"] == ids[write.keeps]
+        client.cookies.clear()
+
+
+async def test_no_password_is_in_the_log(client: httpx.AsyncClient, tenant: Tenant) -> None:
+    secret = "the secret of the day"
+    headers = tenant.as_("owner")
+    new = {"email": "n@a.example", "name": "N", "role": "customer", "password": secret}
+    user = (await client.post("/api/users", json=new, headers=headers)).json()["data"]
+    reset = {"new_password": secret}
+    await client.put(f"/api/users/{user['id']}/password", json=reset, headers=headers)
+    assert secret not in str(await search(client, tenant))
+
+
+async def test_a_change_is_logged_with_what_was_and_what_is(
+    client: httpx.AsyncClient, tenant: Tenant
+) -> None:
+    path = f"/api/users/{tenant.users['customer']}"
+    change = {"version": 1, "name": "acme customer", "role": "box_office"}
+    await client.patch(path, json=change, headers=tenant.as_("owner"))
+    [entry] = await search(client, tenant, action="user_changed")
+    assert entry["changes"] == {"role": {"from": "customer", "to": "box_office"}}
+
+
+async def test_a_refused_change_is_not_logged(client: httpx.AsyncClient, tenant: Tenant) -> None:
+    path = f"/api/users/{tenant.users['owner']}"
+    refused = await client.patch(
+        path, json={"version": 1, "role": "admin"}, headers=tenant.as_("owner")
+    )
+    assert refused.status_code == 409
+    assert await search(client, tenant) == []
+
+
+async def test_the_newest_entry_comes_first_and_pages_lead_to_the_oldest(
+    client: httpx.AsyncClient, services: Services, tenant: Tenant
+) -> None:
+    for number in range(7):
+        await note(services, tenant.caller(), f"action_{number}")
+    seen: list[str] = []
+    params: dict[str, Any] = {"limit": 3}
+    while True:
+        answer = await client.get("/api/audit", params=params, headers=tenant.as_("admin"))
+        page = answer.json()
+        seen += [entry["action"] for entry in page["data"]]
+        if page["next"] is None:
+            break
+        params["after"] = page["next"]
+    assert seen == [f"action_{number}" for number in reversed(range(7))]
+
+
+async def test_entries_made_while_paging_disturb_nobody(
+    client: httpx.AsyncClient, services: Services, tenant: Tenant
+) -> None:
+    for number in range(4):
+        await note(services, tenant.caller(), f"action_{number}")
+    first = (
+        await client.get("/api/audit", params={"limit": 2}, headers=tenant.as_("admin"))
+    ).json()
+    await note(services, tenant.caller(), "meanwhile")
+    rest = await search(client, tenant, after=first["next"])
+    assert [entry["action"] for entry in rest] == ["action_1", "action_0"]
+
+
+async def test_the_log_can_be_searched_by_everything_it_knows(
+    client: httpx.AsyncClient, services: Services, tenant: Tenant
+) -> None:
+    thing = uuid4()
+    await note(services, tenant.caller("owner"), "opened", thing)
+    await note(services, tenant.caller("organiser"), "opened", 2)
+    await note(services, tenant.caller("organiser"), "closed", thing)
+
+    async def found(**params: Any) -> list[tuple[str, str]]:
+        entries = await search(client, tenant, **params)
+        return [(entry["action"], entry["entity_id"]) for entry in entries]
+
+    organiser = str(tenant.users["organiser"])
+    assert await found(action="opened") == [("opened", "2"), ("opened", str(thing))]
+    assert await found(entity_id=str(thing)) == [("closed", str(thing)), ("opened", str(thing))]
+    assert await found(actor_id=organiser) == [("closed", str(thing)), ("opened", "2")]
+    assert await found(actor_id=organiser, action="opened") == [("opened", "2")]
+    assert len(await found(entity_type="Thing")) == 3
+    assert await found(entity_type="Nothing") == []
+    assert await found(action="open") == []
+
+
+async def test_since_includes_its_moment_and_until_does_not(
+    client: httpx.AsyncClient, services: Services, tenant: Tenant, clock: MovableClock
+) -> None:
+    for hours in range(3):
+        clock.ahead = timedelta(hours=hours)
+        await note(services, tenant.caller(), f"hour_{hours}")
+    moments = {entry["action"]: entry["at"] for entry in await search(client, tenant)}
+
+    async def found(**params: str) -> list[str]:
+        return [entry["action"] for entry in await search(client, tenant, **params)]
+
+    assert await found(since=moments["hour_1"]) == ["hour_2", "hour_1"]
+    assert await found(until=moments["hour_1"]) == ["hour_0"]
+    assert await found(since=moments["hour_1"], until=moments["hour_2"]) == ["hour_1"]
+
+
+@pytest.mark.parametrize(
+    "params", [{"since": "yesterday"}, {"actor_id": "me"}, {"after": "x"}, {"limit": 1000}]
+)
+async def test_a_faulty_question_is_refused(
+    client: httpx.AsyncClient, tenant: Tenant, params: dict[str, Any]
+) -> None:
+    answer = await client.get("/api/audit", params=params, headers=tenant.as_("admin"))
+    [fault] = answer.json()["details"]["faults"]
+    assert (answer.status_code, fault["path"]) == (422, next(iter(params)))
+
+
+async def test_nobody_reads_the_log_of_another_organisation(
+    client: httpx.AsyncClient, services: Services, tenant: Tenant, other_tenant: Tenant
+) -> None:
+    await note(services, tenant.caller(), "ours")
+    await note(services, other_tenant.caller(), "theirs")
+    assert [entry["action"] for entry in await search(client, tenant)] == ["ours"]
+
+
+async def test_devices_and_the_system_act_too(
+    client: httpx.AsyncClient, services: Services, tenant: Tenant
+) -> None:
+    await note(services, Caller(kind="system", id=None, organization_id=tenant.id), "tidied")
+    device = Caller(kind="device", id=UUID(int=7), organization_id=tenant.id)
+    await note(services, device, "scanned")
+    scanned, tidied = await search(client, tenant)
+    assert (scanned["actor_kind"], scanned["actor_id"]) == ("device", str(UUID(int=7)))
+    assert (tidied["actor_kind"], tidied["actor_id"]) == ("system", None)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit_entry SET action = 'something else'",
+        "UPDATE audit_entry SET at = at",
+        "DELETE FROM audit_entry",
+        "TRUNCATE audit_entry",
+        "DROP TABLE audit_entry",
+        "ALTER TABLE audit_entry DISABLE ROW LEVEL SECURITY",
+        "INSERT INTO audit_entry SELECT * FROM audit_entry ON CONFLICT (organization_id, id) DO UPDATE SET action = 'x'",
+    ],
+)
+async def test_the_server_cannot_rewrite_the_log(
+    services: Services, tenant: Tenant, statement: LiteralString
+) -> None:
+    await note(services, tenant.caller(), "happened")
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        async with services.database.transaction(tenant.id) as tx:
+            await tx.run(statement)
+    async with services.database.transaction(tenant.id) as tx:
+        assert await tx.value(str, "SELECT action FROM audit_entry") == "happened"

@@ -1,0 +1,168 @@
+"""kill -9: what was answered is kept, what was not is done once when it is repeated."""
+
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.chaos.processes import (
+    Installation,
+    a_client,
+    a_follower,
+    an_installation,
+    ask,
+    eventually,
+    frame,
+    runs_of,
+)
+from tests.support import a_venue
+
+CLIENTS = 4
+KEYS_MAX = 5_000
+
+
+@pytest.fixture
+def here() -> Iterator[Installation]:
+    with an_installation() as installation:
+        yield installation
+
+
+class Clients:
+    """They create venues, each under a key of its own and called by it, and keep the answers."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.sent: list[str] = []
+        self.created: dict[str, str] = {}
+        self.refused: list[dict[str, Any]] = []
+        self._url, self._token = url, token
+        self._enough = threading.Event()
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        with ThreadPoolExecutor(CLIENTS) as pool:
+            clients = [pool.submit(self._work) for _ in range(CLIENTS)]
+            try:
+                yield
+            finally:
+                self._enough.set()
+        for client in clients:
+            client.result()
+
+    def _work(self) -> None:
+        with a_client(self._url, self._token) as client:
+            while not self._enough.is_set() and len(self.sent) < KEYS_MAX:
+                self.sent.append(key := str(uuid4()))
+                try:
+                    self.create(client, key)
+                except httpx.TransportError:
+                    time.sleep(0.05)  # the server is dead; do not fill the list with keys
+
+    def create(self, client: httpx.Client, key: str) -> None:
+        headers = {"Idempotency-Key": key}
+        answer = client.post("/api/venues", json=a_venue(name=key), headers=headers)
+        if answer.status_code == 503:
+            self.refused.append(answer.json())
+        else:
+            self.created[key] = answer.raise_for_status().json()["data"]["id"]
+
+
+def log_in(demo: dict[str, Any]) -> str:
+    who = {"organization": demo["organization_slug"], **demo["users"]["owner"]}
+    answer = httpx.post(f"{demo['url']}/api/sessions", json=who, trust_env=False, timeout=30)
+    return answer.raise_for_status().json()["data"]["token"]
+
+
+def all_venues(client: httpx.Client) -> list[tuple[str, str]]:
+    found, after = [], {}
+    while True:
+        page = client.get("/api/venues", params={"limit": 200} | after).raise_for_status().json()
+        found += [(venue["name"], venue["id"]) for venue in page["data"]]
+        if page["next"] is None:
+            return found
+        after = {"after": page["next"]}
+
+
+def check_nothing_lost_and_nothing_doubled(clients: Clients, url: str, token: str) -> None:
+    with a_client(url, token) as client:
+        kept = dict(all_venues(client))
+        assert clients.created.items() <= kept.items()
+        for key in set(clients.sent) - clients.created.keys():
+            clients.create(client, key)
+        venues = [venue for venue in all_venues(client) if venue[0] in set(clients.sent)]
+    assert set(venues) == set(clients.created.items())
+    assert set(Counter(name for name, _ in venues).values()) == {1}
+    assert len(venues) == len(set(clients.sent))
+
+
+def test_kill_9_of_server_and_database_loses_nothing_that_was_answered(here: Installation) -> None:
+    server = here.up()
+    token = log_in(here.demo)
+    for database_too in (True, False):
+        clients = Clients(server.url, token)
+        with clients.at_work():
+            eventually(lambda: len(clients.created) >= 100)  # noqa: B023
+            server.end(signal.SIGKILL)
+            if database_too:
+                here.kill_database()
+        server = here.up()
+        assert len(clients.created) < len(clients.sent)
+        check_nothing_lost_and_nothing_doubled(clients, server.url, token)
+
+
+def test_kill_9_of_the_database_alone_is_outlived_by_the_server(here: Installation) -> None:
+    server = here.up()
+    clients = Clients(server.url, token := log_in(here.demo))
+    with clients.at_work():
+        eventually(lambda: len(clients.created) >= 100)
+        here.kill_postmaster()
+        eventually(lambda: clients.refused)
+        here.postgres.start()
+        before = len(clients.created)
+        eventually(lambda: len(clients.created) >= before + 100)
+    assert {refused["error"] for refused in clients.refused} == {"storage_unavailable"}
+    check_nothing_lost_and_nothing_doubled(clients, server.url, token)
+
+
+def test_jobs_and_live_messages_go_on_after_the_database_was_away(here: Installation) -> None:
+    server = here.up()
+    token = log_in(demo := here.demo)
+    topic = f"event:{demo['event_id']}"
+    gate = f"/api/events/{demo['event_id']}/gates/{demo['gates'][0]['id']}"
+    with a_client(server.url, token) as client, a_follower(server.url, token, topic) as early:
+        rename(client, gate, "Before")
+        assert frame(early)["data"]["gate"]["name"] == "Before"
+        make_the_periodic_job_due(here)
+        with a_follower(server.url, token, topic) as late:
+            rename(client, gate, "Last")
+            assert frame(early)["data"]["gate"]["name"] == "Last"
+            assert frame(late)["data"]["gate"]["name"] == "Last"
+            # The numbers of live messages may be set back by this crash; no message may be missed.
+            here.kill_database()
+            assert client.get("/health/ready").json()["error"] == "storage_unavailable"
+            assert client.get("/health/live").status_code == 200
+            here.postgres.start()
+            assert frame(early)["type"] == frame(late)["type"] == "reread"
+            rename(client, gate, "After")
+            for follower in (early, late):
+                assert frame(follower)["data"]["gate"]["name"] == "After"
+    eventually(lambda: runs_of("accounts.purge", server) == 1)
+
+
+def rename(client: httpx.Client, gate: str, name: str) -> None:
+    version = client.get(gate).raise_for_status().json()["data"]["version"]
+    client.patch(gate, json={"version": version, "name": name}).raise_for_status()
+
+
+def make_the_periodic_job_due(here: Installation) -> None:
+    """Its process looks when it is due by its own count, or when it has connected again."""
+    url = here.postgres.url("postgres")
+    eventually(lambda: ask(url, "SELECT 1 FROM pgqueuer_schedules WHERE next_run > now()"))
+    ask(url, "UPDATE pgqueuer_schedules SET next_run = now() - interval '1 second'")

@@ -1,0 +1,113 @@
+"""Schemathesis against a running server: whatever is sent, the answer is as documented."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import CHECKS, load_all_checks
+
+from tests.conftest import serving
+from tests.support import SOON, Tenant, a_gate, a_tenant, a_venue, an_event
+from voelgoed.config import Settings
+from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.services import build_services, running
+
+CONTRACT = Path(__file__).parents[1] / "contracts" / "openapi.json"
+EXAMPLES = 25
+ENDS_THE_SESSION = {"log_out", "log_out_everywhere"}
+
+schema = schemathesis.openapi.from_path(CONTRACT)
+load_all_checks()
+PROMISES = CHECKS.get_by_names(
+    [
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_headers_conformance",
+        "response_schema_conformance",
+    ]
+)
+
+
+@dataclass
+class Target:
+    url: str
+    tenant: Tenant
+    ids: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def target(postgres: EmbeddedPostgres) -> Iterator[Target]:
+    """A server in a thread of its own, because schemathesis waits for its answers."""
+    made: list[Target] = []
+    ready, done = threading.Event(), threading.Event()
+
+    async def serve() -> None:
+        admin = await asyncpg.connect(postgres.url("postgres", "postgres"))
+        await admin.execute("CREATE DATABASE fuzz TEMPLATE voelgoed")
+        services = build_services(Settings(), postgres.url(database="fuzz"))
+        async with running(services, with_jobs=False), serving(services) as url:
+            tenant = await a_tenant(services, "acme")
+            made.append(Target(url, tenant, await asyncio.to_thread(things, url, tenant)))
+            ready.set()
+            await asyncio.to_thread(done.wait)
+        await admin.execute("DROP DATABASE fuzz WITH (FORCE)")
+        await admin.close()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    try:
+        assert ready.wait(60)
+        yield made[0]
+    finally:
+        done.set()
+        thread.join()
+
+
+def things(url: str, tenant: Tenant) -> dict[str, str]:
+    """One real thing of each kind, so that fuzzing gets past "not found"."""
+    with httpx.Client(base_url=url, headers=tenant.as_("owner")) as client:
+
+        def make(path: str, body: dict[str, Any]) -> dict[str, Any]:
+            return client.post(path, json=body).raise_for_status().json()["data"]
+
+        venue_id = make("/api/venues", a_venue())["id"]
+        event_id = make("/api/events", an_event(venue_id))["id"]
+        user_id = str(tenant.users["customer"])
+        membership = {"tier": "gold", "valid_from": SOON.isoformat()}
+        return {
+            "venue_id": venue_id,
+            "event_id": event_id,
+            "gate_id": make(f"/api/events/{event_id}/gates", a_gate())["id"],
+            "user_id": user_id,
+            "membership_id": make(f"/api/users/{user_id}/memberships", membership)["membership"][
+                "id"
+            ],
+            "whitelist_id": make("/api/whitelists", {"name": "friends"})["id"],
+        }
+
+
+@schema.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,  # a red build must be red for whoever repeats it
+)
+def test_every_answer_is_as_documented(case: schemathesis.Case, target: Target):
+    operation = case.operation.definition.raw["operationId"]
+    role = "box_office" if operation in ENDS_THE_SESSION else "owner"
+    for ids in ({}, target.ids) if case.path_parameters else ({},):
+        case.path_parameters = {
+            name: ids.get(name, value) for name, value in (case.path_parameters or {}).items()
+        }
+        answer = case.call(base_url=target.url, headers=target.tenant.as_(role))
+        case.validate_response(answer, checks=PROMISES)
