@@ -222,6 +222,22 @@ SELECT wall_off(tenant_table::regclass) FROM unnest(ARRAY[
     'audit_entry', 'idempotency_key', 'rate_limit', 'live_topic'
 ]) AS tenant_table;
 
+-- Every request begins with this, so it is one round trip: the function sets the organisation
+-- itself, for the length of its own transaction, and then looks behind that wall only.
+CREATE FUNCTION find_session(organization uuid, wanted_hash bytea)
+    RETURNS TABLE (id uuid, user_id uuid, role text, last_seen_at timestamptz, expires_at timestamptz)
+    LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('voelgoed.organization_id', organization::text, true);
+    RETURN QUERY
+        SELECT session.id, session.user_id, app_user.role, session.last_seen_at, session.expires_at
+          FROM session
+          JOIN app_user ON app_user.organization_id = session.organization_id
+                       AND app_user.id = session.user_id
+         WHERE session.token_hash = wanted_hash AND app_user.status = 'active';
+END
+$$;
+
 -- The server owns nothing. Each privilege below is one it uses.
 GRANT SELECT, INSERT, UPDATE ON organization TO voelgoed_server;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
@@ -230,7 +246,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
     TO voelgoed_server;
 -- Append-only: what happened can be added to, never rewritten.
 GRANT SELECT, INSERT ON audit_entry TO voelgoed_server;
-REVOKE ALL ON FUNCTION find_organization(text), organization_ids() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION find_organization(text), organization_ids() TO voelgoed_server;
+REVOKE ALL ON FUNCTION
+    find_organization(text), organization_ids(), find_session(uuid, bytea) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+    find_organization(text), organization_ids(), find_session(uuid, bytea) TO voelgoed_server;
 
 -- migrate: rollback

@@ -18,7 +18,8 @@ from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.migrate import migrate
 
 PACKAGE = Path(__file__).parents[1] / "voelgoed"
-QUERY_ARGUMENT = {"rows": 1, "row": 1, "value": 1, "run": 0}  # the methods of Transaction
+QUERY_ARGUMENT = {"rows": 1, "row": 1, "value": 1, "run": 0}  # methods of Transaction ...
+QUERY_ARGUMENT_OF_DATABASE = {"call": 1}  # ... and of Database
 RAW_METHODS = {"fetch", "fetchrow", "fetchval", "execute", "executemany"}
 PASSES_QUERIES_ON = "infra/database.py"  # its own literals count, what it is given does not
 NOT_PREPARABLE = ("SET LOCAL", "COMMIT", "ROLLBACK")
@@ -30,9 +31,11 @@ def literals(path: Path) -> Iterator[tuple[int, str | None]]:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         method = node.func.attr
-        on_transaction = isinstance(node.func.value, ast.Name) and node.func.value.id == "tx"
-        if on_transaction and method in QUERY_ARGUMENT:
+        on = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+        if on == "tx" and method in QUERY_ARGUMENT:
             query = node.args[QUERY_ARGUMENT[method]]
+        elif on == "database" and method in QUERY_ARGUMENT_OF_DATABASE:
+            query = node.args[QUERY_ARGUMENT_OF_DATABASE[method]]
         elif method in RAW_METHODS and node.args:
             query = node.args[0]
         else:

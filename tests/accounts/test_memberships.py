@@ -130,6 +130,7 @@ async def test_a_membership_says_whether_it_opens_doors_now(
         ({"valid_from": "2020-01-01T00:00:00"}, "$.valid_from"),
         ({"valid_from": "yesterday"}, "$.valid_from"),
         ({"valid_to": "never"}, "$.valid_to"),
+        ({"valid_to": 5}, "$.valid_to"),
         ({"status": "expired"}, "$.status"),
     ],
 )

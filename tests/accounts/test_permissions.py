@@ -134,14 +134,15 @@ def test_every_route_that_needs_a_permission_needs_one_of_the_table(services: Se
     assert named == EVERYTHING - {"events.read_unpublished"}
 
 
-def test_every_documented_operation_is_among_the_routes_that_were_walked(
-    services: Services,
+async def test_every_documented_operation_is_among_the_routes_that_were_walked(
+    client: httpx.AsyncClient, services: Services
 ) -> None:
-    document = create_app(services).app.openapi_schema.to_schema()
+    document = (await client.get("/api/openapi.json")).json()
     documented = {
         (method.upper(), path) for path, methods in document["paths"].items() for method in methods
     }
     walked = {(call.method, re.sub(r":\w+\}", "}", call.path)) for call in our_calls(services)}
+    assert len(documented) > 30
     assert documented <= walked
 
 

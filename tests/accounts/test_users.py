@@ -178,7 +178,7 @@ async def test_a_change_of_an_older_version_is_refused(users: Users) -> None:
     assert (await users.change("organiser", version=2, name="Second")).status_code == 200
 
 
-@pytest.mark.parametrize("version", [None, 0, "one", 2**31])
+@pytest.mark.parametrize("version", [None, 0, "1", 2**31])
 async def test_a_change_must_say_which_version_it_saw(users: Users, version: object) -> None:
     answer = await users.change("organiser", version=version, name="X")
     assert refusal(answer) == (422, "invalid_request")

@@ -116,6 +116,7 @@ async def test_an_organiser_may_name_the_days(events: Events) -> None:
         ({"capacity": -1}, "$.capacity"),
         ({"capacity": 10_000_001}, "$.capacity"),
         ({"capacity": 1.5}, "$.capacity"),
+        ({"capacity": "400"}, "$.capacity"),
         ({"starts_at": "2030-06-01T16:00:00"}, "$.starts_at"),
         ({"ends_at": "soon"}, "$.ends_at"),
         ({"ends_at": None}, "$.ends_at"),

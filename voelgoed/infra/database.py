@@ -154,6 +154,14 @@ class Database:
         if self.after_commit is not None and (tx.messages or tx.dropped_keys):
             await self.after_commit(tx)
 
+    async def call(
+        self, shape: Callable[..., T], query: LiteralString, *values: object
+    ) -> T | None:
+        """One call, one round trip, of a database function that sets the organisation itself."""
+        async with self._acquired() as connection:
+            record = await connection.fetchrow(query, *values)
+        return None if record is None else shape(**record)
+
     async def find_organization(self, slug: str) -> UUID | None:
         """The only question that may be asked before anyone has said who they are."""
         async with self._acquired() as connection:

@@ -89,13 +89,14 @@ async def authenticate(database: Database, token: str, origin: Origin) -> Caller
     organization_id = organization_of(token)
     if organization_id is None:
         raise Unauthorized()
-    async with database.transaction(organization_id) as tx:
-        session = await sessions.find_session(tx, token_hash(token))
-        if session is None or not is_alive(
-            last_seen_at=session.last_seen_at, expires_at=session.expires_at, now=tx.now
-        ):
-            raise Unauthorized()
-        if tx.now - session.last_seen_at >= SEEN_EVERY:
+    now = database.clock.now()
+    session = await sessions.find_session(database, organization_id, token_hash(token))
+    if session is None or not is_alive(
+        last_seen_at=session.last_seen_at, expires_at=session.expires_at, now=now
+    ):
+        raise Unauthorized()
+    if now - session.last_seen_at >= SEEN_EVERY:
+        async with database.transaction(organization_id) as tx:
             await sessions.touch_session(tx, session.id)
     return Caller(
         kind="user",

@@ -4,7 +4,7 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.accounts.model import Role, Session
-from voelgoed.infra.database import Transaction
+from voelgoed.infra.database import Database, Transaction
 
 
 class LiveSession(msgspec.Struct, frozen=True):
@@ -32,16 +32,13 @@ async def insert_session(tx: Transaction, session: Session, token_hash: bytes) -
     )
 
 
-async def find_session(tx: Transaction, token_hash: bytes) -> LiveSession | None:
-    return await tx.row(
+async def find_session(
+    database: Database, organization_id: UUID, token_hash: bytes
+) -> LiveSession | None:
+    return await database.call(
         LiveSession,
-        """
-        SELECT session.id, session.user_id, app_user.role, session.last_seen_at, session.expires_at
-          FROM session
-          JOIN app_user ON app_user.organization_id = session.organization_id
-                       AND app_user.id = session.user_id
-         WHERE session.token_hash = $1 AND app_user.status = 'active'
-        """,
+        "SELECT id, user_id, role, last_seen_at, expires_at FROM find_session($1, $2)",
+        organization_id,
         token_hash,
     )
 
