@@ -8,14 +8,14 @@ DONE := .venv/done
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help up test check format bench lock web clean browser FORCE
+.PHONY: help up test check format bench lock contracts web clean browser FORCE
 
 ifneq ($(words $(CURDIR)),1)
 $(error The path "$(CURDIR)" contains blanks, which make cannot handle; move the directory)
 endif
 
 help: ## list these targets
-	@awk -F ' *## *' '/^[a-z]+:.*## / { sub(/:.*/, "", $$1); printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ' *## *' '/^[a-z]+:.*## / { sub(/:.*/, "", $$1); printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 up: $(DONE)/app web/dist/done ## install what is missing, start everything; ARGS="--port 8000 ..."
 	@$(BIN)/voelgoed up $(ARGS)
@@ -36,6 +36,11 @@ lock: $(DONE)/python ## pin the versions of pyproject.toml anew; ARGS=--upgrade 
 	$(BIN)/uv $(COMPILE) --output-file requirements.lock pyproject.toml $(ARGS)
 	$(BIN)/uv $(COMPILE) --extra dev --constraints requirements.lock \
 		--output-file requirements-dev.lock pyproject.toml $(ARGS)
+
+contracts: $(DONE)/dev web/node_modules/done ## write contracts/openapi.json and the types made from it
+	@$(BIN)/voelgoed openapi >contracts/openapi.json.new
+	@mv contracts/openapi.json.new contracts/openapi.json
+	@tools/bootstrap parts
 
 web: web/dist/done ## build the web apps
 
@@ -70,9 +75,14 @@ lint    | $(BIN)/ruff check --quiet --fix .
 web     | cd web && npm run format
 
 endef
+define CONTRACTS
+types   | cd web && npm run generate
+
+endef
 check: export PARTS = $(CHECKS)
 test: export PARTS = $(CHECKS)$(TESTS)
 format: export PARTS = $(FORMATS)
+contracts: export PARTS = $(CONTRACTS)
 
 # A virtual environment is bound to its place and its Python: made anew when either has gone.
 ifneq ($(file <$(DONE)/place),$(CURDIR))

@@ -101,6 +101,7 @@ def refuse_http(request: Request[Any, Any, Any], fault: HTTPException) -> Respon
 
 def refuse_unstorable(request: Request[Any, Any, Any], fault: Exception) -> Response[ErrorBody]:
     """A text or number of a right type that PostgreSQL has no room for."""
+    log.warning("value_not_storable", path=request.scope["path"], reason=repr(fault))
     faults = [{"path": "$", "message": "contains a value that cannot be stored"}]
     return refuse(request, InvalidRequest(faults=faults))
 

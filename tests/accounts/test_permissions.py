@@ -134,6 +134,35 @@ def test_every_route_that_needs_a_permission_needs_one_of_the_table(services: Se
     assert named == EVERYTHING - {"events.read_unpublished"}
 
 
+def test_reading_needs_a_reading_permission_and_the_rest_a_writing_one(services: Services) -> None:
+    for call in our_calls(services):
+        if permission := call.opt.get("permission"):
+            subject, _, kind = permission.partition(".")
+            assert kind == ("read" if call.method == "GET" else "write"), call
+            assert f"/{subject}" in call.path, call
+
+
+def test_any_logged_in_caller_reaches_their_own_session_and_nothing_else(
+    services: Services,
+) -> None:
+    calls = [call for call in our_calls(services) if "permission" in call.opt]
+    assert {str(call) for call in calls if call.opt["permission"] is None} == {
+        "GET /api/session",
+        "DELETE /api/session",
+        "GET /api/sessions",
+        "DELETE /api/sessions",
+        "PUT /api/session/password",
+    }
+
+
+def test_strangers_change_nothing_but_log_in_and_register(services: Services) -> None:
+    public = [call for call in our_calls(services) if call.opt.get("public")]
+    assert {str(call) for call in public if call.method not in ("GET", "HEAD")} == {
+        "POST /api/sessions",
+        "POST /api/registrations",
+    }
+
+
 async def test_every_documented_operation_is_among_the_routes_that_were_walked(
     client: httpx.AsyncClient, services: Services
 ) -> None:

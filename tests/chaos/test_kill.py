@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
@@ -60,10 +60,10 @@ class Clients:
         with a_client(self._url, self._token) as client:
             while not self._enough.is_set() and len(self.sent) < KEYS_MAX:
                 self.sent.append(key := str(uuid4()))
-                try:
+                with suppress(httpx.TransportError):
                     self.create(client, key)
-                except httpx.TransportError:
-                    time.sleep(0.05)  # the server is dead; do not fill the list with keys
+                if key not in self.created:
+                    time.sleep(0.05)  # something is dead; do not fill the list meanwhile
 
     def create(self, client: httpx.Client, key: str) -> None:
         headers = {"Idempotency-Key": key}

@@ -1,5 +1,7 @@
-"""Two `voelgoed serve` on one database are one system."""
+"""Two `voelgoed serve` on one database are one system, with no Redis between them."""
 
+import asyncio
+import os
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,15 +20,44 @@ from tests.chaos.processes import (
     runs_of,
     servers,
 )
-from tests.support import PASSWORD, Tenant, a_gate, a_venue, an_event
+from tests.support import PASSWORD, Tenant, a_gate, a_tenant, a_venue, an_event
+from voelgoed.config import Settings
 from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.services import build_services
 
 TEN_MINUTES_S = 600
+LISTENERS = (
+    "FROM pg_stat_activity"
+    " WHERE datname = current_database() AND application_name = 'voelgoed-listener'"
+)
 
 
-@pytest.fixture
-def both(database_url: str) -> Iterator[list[Process]]:
-    with servers(2, database_url) as started:
+@pytest.fixture(scope="module")
+def database_name(postgres: EmbeddedPostgres) -> Iterator[str]:
+    """One for all tests of this file, because two processes take seconds to start."""
+    name = f"two_processes_{os.getpid()}"
+    ask(postgres.url("postgres", "postgres"), f"CREATE DATABASE {name} TEMPLATE voelgoed")
+    yield name
+    ask(postgres.url("postgres", "postgres"), f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="module")
+def tenant(postgres: EmbeddedPostgres, database_name: str) -> Tenant:
+    services = build_services(Settings(), postgres.url(database=database_name))
+
+    async def prepare() -> Tenant:
+        await services.database.open()
+        try:
+            return await a_tenant(services, "acme")
+        finally:
+            await services.database.close()
+
+    return asyncio.run(prepare())
+
+
+@pytest.fixture(scope="module")
+def both(postgres: EmbeddedPostgres, database_name: str) -> Iterator[list[Process]]:
+    with servers(2, postgres.url(database=database_name)) as started:
         yield started
 
 
@@ -41,12 +72,13 @@ def an_event_at(client: httpx.Client) -> dict[str, Any]:
 
 
 def end_every_listener(admin_url: str) -> None:
-    ended = ask(
-        admin_url,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND application_name = 'voelgoed-listener'",
-    )
-    assert len(ended) >= 4  # live messages and jobs, in both processes
+    everyone_listens(admin_url)
+    ask(admin_url, f"SELECT pg_terminate_backend(pid) {LISTENERS}")
+
+
+def everyone_listens(admin_url: str) -> None:
+    """For live messages and for jobs, in both processes."""
+    eventually(lambda: len(ask(admin_url, f"SELECT pid {LISTENERS}")) == 4)
 
 
 def test_gate_changes_through_one_reach_followers_of_the_other_in_order_without_gaps(
@@ -83,18 +115,19 @@ def test_a_rename_through_one_is_read_through_the_other_at_once(
 
 
 def test_a_rename_that_the_other_could_not_hear_is_read_once_it_listens_again(
-    both: list[Process], tenant: Tenant, admin_url: str
+    both: list[Process], tenant: Tenant, admin_url: str, database_name: str
 ) -> None:
     here, there = both
     token = tenant.tokens["owner"]
-    name = admin_url.partition("?")[0].rpartition("/")[2]
     with a_client(here.url, token) as reader, a_client(there.url, token) as writer:
-        assert "Acme" in reader.get("/api/organization").text
-        ask(admin_url, f"ALTER DATABASE {name} CONNECTION LIMIT 0")  # superusers are exempt
+        assert "Unheard" not in reader.get("/api/organization").text
+        ask(
+            admin_url, f"ALTER DATABASE {database_name} CONNECTION LIMIT 0"
+        )  # superusers are exempt
         end_every_listener(admin_url)
         writer.patch("/api/organization", json={"name": "Unheard"}).raise_for_status()
         time.sleep(0.3)  # it is told to all who listen: nobody
-        ask(admin_url, f"ALTER DATABASE {name} CONNECTION LIMIT -1")
+        ask(admin_url, f"ALTER DATABASE {database_name} CONNECTION LIMIT -1")
         eventually(lambda: "Unheard" in reader.get("/api/organization").text)
 
 
@@ -128,8 +161,6 @@ def test_a_periodic_job_runs_once_for_both(both: list[Process], admin_url: str) 
     ask(admin_url, "UPDATE pgqueuer_schedules SET next_run = now() - interval '1 second'")
     end_every_listener(admin_url)  # who connects again looks at once for what is due
     eventually(lambda: sum(runs_of("accounts.purge", process) for process in both) > before)
-    listeners = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
-    listeners += " AND application_name = 'voelgoed-listener'"
-    eventually(lambda: len(ask(admin_url, listeners)) >= 4)
+    everyone_listens(admin_url)
     time.sleep(0.5)
     assert sum(runs_of("accounts.purge", process) for process in both) == before + 1

@@ -13,6 +13,7 @@ from uuid import UUID
 
 import asyncpg
 import msgspec
+import structlog
 
 from voelgoed.infra.clock import Clock
 from voelgoed.infra.metrics import database_wait
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]
 
 T = TypeVar("T")
+log = structlog.get_logger()
 
 ACQUIRE_TIMEOUT_S = 2.0
 STATEMENT_TIMEOUT_MS = 10_000
@@ -43,14 +45,21 @@ GONE = (
     OSError,
     TimeoutError,
     asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
     asyncpg.InternalClientError,  # of a connection told of its end while nobody was using it
     asyncpg.CannotConnectNowError,
-    asyncpg.TooManyConnectionsError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
+    asyncpg.InsufficientResourcesError,
 )
-"""What asyncpg raises when the server is away, starting, stopping or full."""
+"""What asyncpg raises when the server is away, starting, stopping, or out of room."""
+
+BUSY = (
+    asyncpg.QueryCanceledError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+)
+"""What it raises when a statement took, or waited, longer than we allow."""
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -180,6 +189,7 @@ class Database:
     async def _acquired(self) -> "AsyncGenerator[Connection]":
         if self._pool is None:
             raise StorageUnavailable()
+        connection: Connection | None = None
         try:
             with database_wait.time():
                 connection = await self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
@@ -187,7 +197,13 @@ class Database:
                 yield connection
             finally:
                 await self._pool.release(connection)
-        except GONE as fault:
+        except (*GONE, *BUSY) as fault:
+            log.warning("database_unavailable", reason=repr(fault))
+            raise StorageUnavailable() from fault
+        except asyncpg.InterfaceError as fault:
+            # Raised both for a connection that was lost and for a mistake of ours.
+            if connection is not None and not connection.is_closed():
+                raise
             raise StorageUnavailable() from fault
 
 

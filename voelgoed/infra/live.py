@@ -89,6 +89,7 @@ class Live:
         self._something = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._listening = asyncio.Event()
+        self._stopping = False
 
     async def start(self) -> None:
         self._tasks = [
@@ -99,6 +100,9 @@ class Live:
             await asyncio.wait_for(self._listening.wait(), 5)
 
     async def stop(self) -> None:
+        self._stopping = (
+            True  # a task whose connection is just being lost may miss its cancellation
+        )
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -133,7 +137,7 @@ class Live:
 
     async def _listen_forever(self) -> None:
         attempt = 0
-        while True:
+        while not self._stopping:
             try:
                 await self._listen_until_lost()
                 attempt = 0
@@ -170,7 +174,7 @@ class Live:
 
     async def _publish_forever(self) -> None:
         attempt = 0
-        while True:
+        while not self._stopping:
             await self._something.wait()
             batch = self._next_batch()
             if batch is None:

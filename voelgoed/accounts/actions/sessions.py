@@ -43,6 +43,7 @@ from voelgoed.infra.rate_limit import Limit, give_back, take
 PER_EMAIL_AND_IP = Limit(10, timedelta(minutes=15))
 PER_EMAIL = Limit(100, timedelta(minutes=15))
 PER_IP = Limit(200, timedelta(minutes=15))
+SESSIONS_MAX = 100  # of one user; the oldest give way
 REGISTRATIONS_PER_IP = Limit(20, timedelta(hours=1))
 
 
@@ -122,13 +123,18 @@ async def log_out_everywhere(database: Database, caller: Caller) -> None:
         await record(tx, caller, "logged_out_everywhere", "User", user_id, {"sessions": ended})
 
 
-async def my_sessions(database: Database, caller: Caller) -> tuple[User, list[Session]]:
-    user_id = _person(caller)
+async def current_session(database: Database, caller: Caller) -> tuple[User, Session]:
     async with database.transaction(caller.organization_id) as tx:
-        user = await users.find_user(tx, user_id)
-        if user is None:
-            raise Unauthorized()
-        return user, await sessions.list_sessions(tx, user_id)
+        user = await users.find_user(tx, _person(caller))
+        session = caller.session_id and await sessions.read_session(tx, caller.session_id)
+    if user is None or not session:
+        raise Unauthorized()  # ended since this request began
+    return user, session
+
+
+async def my_sessions(database: Database, caller: Caller) -> list[Session]:
+    async with database.transaction(caller.organization_id) as tx:
+        return await sessions.list_sessions(tx, _person(caller))
 
 
 async def change_password(database: Database, caller: Caller, change: PasswordChange) -> None:
@@ -175,6 +181,7 @@ async def _open_session(tx: Transaction, user: User, origin: Origin) -> LoggedIn
         expires_at=tx.now + AGE_MAX,
     )
     await sessions.insert_session(tx, session, token_hash(token))
+    await sessions.delete_oldest_sessions(tx, user.id, keep=SESSIONS_MAX)
     caller = Caller(
         kind="user",
         id=user.id,

@@ -83,11 +83,10 @@ async def read_session(
     caller: Given[Caller], database: Given[Database], cache: Given[Cache]
 ) -> Data[CurrentSession]:
     """Who am I, and what may I do?"""
-    user, mine = await actions.my_sessions(database, caller)
-    current = next(session for session in mine if session.id == caller.session_id)
+    user, session = await actions.current_session(database, caller)
     organization = await read_organization(database, cache, caller)
     permissions = sorted(PERMISSIONS[user.role])
-    return Data(CurrentSession(user, organization, permissions, current.expires_at))
+    return Data(CurrentSession(user, organization, permissions, session.expires_at))
 
 
 @access.get("/api/sessions", None)
@@ -95,7 +94,7 @@ async def list_sessions(
     caller: Given[Caller], database: Given[Database]
 ) -> Data[list[SessionSummary]]:
     """Where am I logged in?"""
-    _, mine = await actions.my_sessions(database, caller)
+    mine = await actions.my_sessions(database, caller)
     return Data(
         [
             SessionSummary(

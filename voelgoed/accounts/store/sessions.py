@@ -47,14 +47,36 @@ async def touch_session(tx: Transaction, session_id: UUID) -> None:
     await tx.run("UPDATE session SET last_seen_at = $2 WHERE id = $1", session_id, tx.now)
 
 
+async def read_session(tx: Transaction, session_id: UUID) -> Session | None:
+    return await tx.row(
+        Session,
+        """
+        SELECT id, user_id, ip, user_agent, created_at, last_seen_at, expires_at
+          FROM session WHERE id = $1
+        """,
+        session_id,
+    )
+
+
 async def list_sessions(tx: Transaction, user_id: UUID) -> list[Session]:
     return await tx.rows(
         Session,
         """
         SELECT id, user_id, ip, user_agent, created_at, last_seen_at, expires_at
-          FROM session WHERE user_id = $1 ORDER BY id DESC LIMIT 200
+          FROM session WHERE user_id = $1 ORDER BY id DESC
         """,
         user_id,
+    )
+
+
+async def delete_oldest_sessions(tx: Transaction, user_id: UUID, keep: int) -> int:
+    return await tx.run(
+        """
+        DELETE FROM session WHERE user_id = $1 AND id NOT IN (
+            SELECT id FROM session WHERE user_id = $1 ORDER BY id DESC LIMIT $2)
+        """,
+        user_id,
+        keep,
     )
 
 
