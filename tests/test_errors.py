@@ -155,3 +155,23 @@ async def test_nothing_is_guessed_from_a_wrong_type(
     answer = await client.post("/api/events", json=body, headers=tenant.as_("owner"))
     [fault] = assert_is_error(answer, 422, "invalid_request")["faults"]
     assert fault["path"] == f"$.{field}"
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T10:00:00Z"])
+async def test_moments_at_the_edge_of_time(client: httpx.AsyncClient, tenant: Tenant, moment: str):
+    body = an_event("01a1e103-7dfe-725d-8bf3-a07322fb1c93", ends_at=moment)
+    answer = await client.post("/api/events", json=body, headers=tenant.as_("owner"))
+    assert_is_error(answer, 422, "invalid_request")
+    answer = await client.get("/api/audit", params={"since": moment}, headers=tenant.as_("owner"))
+    assert answer.status_code in (200, 422)
+
+
+async def test_a_line_break_at_the_end_is_part_of_the_text(
+    client: httpx.AsyncClient, tenant: Tenant
+):
+    event = f"/api/events/{tenant.id}/gates"
+    answer = await client.post(
+        event, json={"code": "north\n", "name": "North"}, headers=tenant.as_("owner")
+    )
+    [fault] = assert_is_error(answer, 422, "invalid_request")["faults"]
+    assert fault["path"] == "$.code"

@@ -66,6 +66,7 @@ def create_app(services: Services) -> "Front":
             HTTPException: refuse_http,
             asyncpg.DataError: refuse_unstorable,
             UnicodeError: refuse_unstorable,
+            OverflowError: refuse_unstorable,
             Exception: apologise,
         },
         request_class=StrictRequest,

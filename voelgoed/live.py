@@ -12,7 +12,7 @@ from litestar import WebSocket, websocket
 from litestar.di import NamedDependency as Given
 from litestar.exceptions import WebSocketDisconnect
 
-from voelgoed.accounts.access import caller_of, refuse_cross_site
+from voelgoed.accounts.access import caller_of
 from voelgoed.accounts.model import Caller
 from voelgoed.events.live import may_follow_event
 from voelgoed.infra.database import Database, Transaction
@@ -54,7 +54,6 @@ async def live_socket(socket: Socket, database: Given[Database]) -> None:
     live: Live = socket.app.state.live
     await socket.accept()
     try:
-        refuse_cross_site(socket, socket.route_handler)
         caller = await caller_of(socket)
     except Refusal as refusal:
         return await _close(socket, CLOSE_UNAUTHORIZED, refusal.code)

@@ -177,3 +177,7 @@ async def test_a_websocket_with_a_bearer_token_may_come_from_anywhere(
 ) -> None:
     async with socket(url, "", FOREIGN, **tenant.as_("owner")) as connection:
         assert await is_answered(connection)
+
+
+async def test_a_broken_origin_is_foreign(browser: httpx.AsyncClient):
+    assert await create_a_venue(browser, Origin="http://[") == REFUSED

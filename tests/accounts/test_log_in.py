@@ -513,3 +513,28 @@ async def test_guessing_the_current_password_is_limited(
     monkeypatch.setattr(actions, "PER_EMAIL_AND_IP", Limit(1, timedelta(minutes=15)))
     assert (await change_password(client, tenant, WRONG)).status_code == 403
     assert (await change_password(client, tenant, PASSWORD)).status_code == 429
+
+
+async def test_sessions_that_are_over_are_not_listed(
+    client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock
+):
+    clock.ahead += timedelta(hours=13)
+    given = {"organization": "acme", "email": "owner@acme.example", "password": PASSWORD}
+    token = (await client.post("/api/sessions", json=given)).json()["data"]["token"]
+    listed = await client.get("/api/sessions", headers={"Authorization": f"Bearer {token}"})
+    assert [session["current"] for session in listed.json()["data"]] == [True]
+
+
+async def test_nobody_keeps_more_than_a_hundred_sessions(
+    client: httpx.AsyncClient, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("voelgoed.accounts.actions.sessions.SESSIONS_MAX", 3)
+    given = {"organization": "acme", "email": "owner@acme.example", "password": PASSWORD}
+    tokens = [
+        (await client.post("/api/sessions", json=given)).json()["data"]["token"] for _ in range(4)
+    ]
+    answers = [
+        await client.get("/api/session", headers={"Authorization": f"Bearer {token}"})
+        for token in tokens
+    ]
+    assert [answer.status_code for answer in answers] == [401, 200, 200, 200]

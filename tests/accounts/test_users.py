@@ -408,3 +408,31 @@ async def test_control_without_the_lock_they_leave_none(
     outcomes = await two_owners.remove_each_other(demote)
     assert not any(isinstance(outcome, LastOwner) for outcome in outcomes)
     assert await two_owners.owners_left() == 0
+
+
+async def test_no_quick_hash_of_a_password_is_stored(
+    client: httpx.AsyncClient, tenant: Tenant, services: Services
+):
+    """Two requests that differ in nothing but the password leave the same fingerprint."""
+    fingerprints: list[bytes | None] = []
+    for number, password in enumerate(("a password", "another password")):
+        headers = tenant.as_("owner") | {"Idempotency-Key": str(number)}
+        await client.post("/api/users", json=a_user(password=password), headers=headers)
+        async with services.database.transaction(tenant.id) as tx:
+            await tx.run("DELETE FROM app_user WHERE email = 'new@acme.example'")
+            fingerprints.append(
+                await tx.value(
+                    bytes, "SELECT fingerprint FROM idempotency_key WHERE key = $1", str(number)
+                )
+            )
+    assert fingerprints[0] is not None
+    assert fingerprints[0] == fingerprints[1]
+
+
+async def test_ones_own_password_needs_the_present_one(client: httpx.AsyncClient, tenant: Tenant):
+    answer = await client.put(
+        f"/api/users/{tenant.users['owner']}/password",
+        json={"new_password": "without the present one"},
+        headers=tenant.as_("owner"),
+    )
+    assert (answer.status_code, answer.json()["error"]) == (409, "own_password")

@@ -139,6 +139,10 @@ class Installation:
             return place.is_relative_to(self.data) or os.fsencode(self.data) in command
         return False
 
+    def show(self) -> None:
+        for process in self._processes:
+            print(f"--- process {process.pid} said:", process.err, sep="\n")
+
     def remove(self) -> None:
         for process in self._processes:
             process.end(signal.SIGKILL)
@@ -161,6 +165,7 @@ def servers(count: int, database_url: str, **settings: str) -> Iterator[list[Pro
     with an_installation() as installation:
         started = [installation.serve(database_url, **settings) for _ in range(count)]
         yield [process.wait_for("Serving http") for process in started]
+        installation.show()
 
 
 def all_pids() -> list[int]:
@@ -198,7 +203,10 @@ def a_follower(url: str, token: str, topic: str) -> Iterator[ClientConnection]:
 
 
 def frame(socket: ClientConnection) -> dict[str, Any]:
-    return json.loads(socket.recv(HANG_S))
+    until = time.monotonic() + HANG_S
+    while (received := json.loads(socket.recv(HANG_S)))["type"] == "alive":
+        assert time.monotonic() < until, "waited for ever"
+    return received
 
 
 def runs_of(job: str, process: Process) -> int:

@@ -33,6 +33,7 @@ KEYS_MAX = 5_000
 def here() -> Iterator[Installation]:
     with an_installation() as installation:
         yield installation
+        installation.show()
 
 
 class Clients:

@@ -22,6 +22,7 @@ KEPT = ("organization_id", "organization_slug", "users", "event_id", "gates")
 def here() -> Iterator[Installation]:
     with an_installation() as installation:
         yield installation
+        installation.show()
 
 
 @pytest.fixture(scope="module")

@@ -446,3 +446,40 @@ async def test_followers_hear_nothing_of_what_was_rolled_back(
     # Messages of a topic come in order, so the first one tells that none came before it.
     [message] = await first_messages(subscription)
     assert message["status"] == "cancelled"
+
+
+async def test_moving_an_event_keeps_the_days_its_organiser_named(
+    client: httpx.AsyncClient, tenant: Tenant
+):
+    headers = tenant.as_("owner")
+    venue = (await client.post("/api/venues", json=a_venue(), headers=headers)).json()["data"]
+    begins, ends = SOON, SOON + timedelta(days=2)
+    named = [
+        {
+            "date": begins.date().isoformat(),
+            "starts_at": begins.isoformat(),
+            "ends_at": (begins + timedelta(hours=5)).isoformat(),
+        }
+    ]
+    body = an_event(venue["id"], ends_at=ends.isoformat(), days=named)
+    event = (await client.post("/api/events", json=body, headers=headers)).json()["data"]
+    assert len(event["days"]) == 1
+    longer = {"version": 1, "ends_at": (ends + timedelta(days=1)).isoformat()}
+    path = f"/api/events/{event['id']}"
+    changed = (await client.patch(path, json=longer, headers=headers)).json()["data"]
+    assert changed["days"] == event["days"]
+    shorter = {"version": 2, "ends_at": (begins + timedelta(hours=1)).isoformat()}
+    refused = await client.patch(path, json=shorter, headers=headers)
+    assert refused.json()["error"] == "invalid_schedule"
+
+
+async def test_moments_are_answered_in_utc_whatever_offset_they_came_with(
+    client: httpx.AsyncClient, tenant: Tenant
+):
+    headers = tenant.as_("owner")
+    venue = (await client.post("/api/venues", json=a_venue(), headers=headers)).json()["data"]
+    body = an_event(venue["id"], starts_at="2030-06-01T18:00:00+02:00")
+    event = (await client.post("/api/events", json=body, headers=headers)).json()["data"]
+    assert event["starts_at"] == "2030-06-01T16:00:00Z"
+    read = (await client.get(f"/api/events/{event['id']}", headers=headers)).json()["data"]
+    assert read == event

@@ -129,15 +129,22 @@ def refuse_cross_site(connection: Connection, _: BaseRouteHandler) -> None:
     if site is not None:
         allowed = site in ("same-origin", "none")
     else:
-        allowed = origin is None or urlsplit(origin).netloc in _our_names(connection)
+        allowed = origin is None or _host(origin) in _our_names(connection)
     if not allowed:
         raise CrossSiteRequest()
 
 
-def _our_names(connection: Connection) -> set[str]:
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).netloc
+    except ValueError:
+        return None
+
+
+def _our_names(connection: Connection) -> set[str | None]:
     public_url: str | None = connection.app.state.settings.public_url
-    names = {connection.headers.get("host", "")}
-    return names | {urlsplit(public_url).netloc} if public_url else names
+    names: set[str | None] = {connection.headers.get("host", "")}
+    return names | {_host(public_url)} if public_url else names
 
 
 def _bearer(connection: Connection) -> str | None:

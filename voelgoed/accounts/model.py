@@ -15,7 +15,7 @@ MembershipStatus = Literal["active", "suspended", "cancelled"]
 
 NewPassword = Annotated[str, msgspec.Meta(min_length=10, max_length=200)]
 GivenPassword = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-Tier = Annotated[str, msgspec.Meta(max_length=63, pattern=r"^[a-z0-9]+([_-][a-z0-9]+)*$")]
+Tier = Annotated[str, msgspec.Meta(max_length=63, pattern=r"^[a-z0-9]+([_-][a-z0-9]+)*$(?!\n)")]
 
 
 class Organization(msgspec.Struct, frozen=True):
@@ -214,6 +214,10 @@ class WhitelistNameTaken(Conflict):
 
 class LastOwner(Conflict):
     """An organisation needs at least one active owner."""
+
+
+class OwnPassword(Conflict):
+    """Change your own password with PUT /api/session/password, which asks for the present one."""
 
 
 class InvalidMembershipPeriod(Invalid):

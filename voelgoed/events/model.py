@@ -9,11 +9,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from voelgoed.infra.refusal import Conflict, Invalid, Missing
-from voelgoed.infra.shapes import Count, Moment, Name, Request, Text, Version
+from voelgoed.infra.shapes import Count, Moment, Name, Request, Text, Version, in_utc
 
 EventStatus = Literal["draft", "published", "live", "ended", "archived", "cancelled"]
 GateStatus = Literal["open", "closed"]
-GateCode = Annotated[str, msgspec.Meta(max_length=63, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+GateCode = Annotated[str, msgspec.Meta(max_length=63, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)")]
 DAYS_MAX = 60
 ZONES_MAX = 200
 GATES_MAX = 500
@@ -35,6 +35,9 @@ class EventDay(msgspec.Struct, frozen=True):
     date: dt.date
     starts_at: Moment
     ends_at: Moment
+
+    def __post_init__(self) -> None:
+        in_utc(self)
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):

@@ -189,12 +189,15 @@ class Database:
     async def _acquired(self) -> "AsyncGenerator[Connection]":
         if self._pool is None:
             raise StorageUnavailable()
-        connection: Connection | None = None
+        lost = True
         try:
             with database_wait.time():
                 connection = await self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
             try:
                 yield connection
+            except asyncpg.InterfaceError:
+                lost = _is_lost(connection)
+                raise
             finally:
                 await self._pool.release(connection)
         except (*GONE, *BUSY) as fault:
@@ -202,7 +205,7 @@ class Database:
             raise StorageUnavailable() from fault
         except asyncpg.InterfaceError as fault:
             # Raised both for a connection that was lost and for a mistake of ours.
-            if connection is not None and not connection.is_closed():
+            if not lost:
                 raise
             raise StorageUnavailable() from fault
 
@@ -223,11 +226,19 @@ def _begin(organization_id: UUID) -> str:
     return f"BEGIN; SET LOCAL voelgoed.organization_id = '{organization_id}'"
 
 
+def _is_lost(connection: "Connection") -> bool:
+    try:
+        return connection.is_closed()
+    except asyncpg.InterfaceError:
+        return True  # the pool took it back when it was lost
+
+
 async def _roll_back(connection: "Connection") -> None:
     try:
         await connection.execute("ROLLBACK")
-    except (*GONE, asyncpg.PostgresError):
-        connection.terminate()
+    except (*GONE, asyncpg.PostgresError, asyncpg.InterfaceError):
+        if not _is_lost(connection):
+            connection.terminate()
 
 
 async def _prepare_connection(connection: "Connection") -> None:

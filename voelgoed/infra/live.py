@@ -141,7 +141,7 @@ class Live:
             try:
                 await self._listen_until_lost()
                 attempt = 0
-            except (asyncpg.PostgresError, *GONE) as fault:
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, *GONE) as fault:
                 log.warning("live_listener_lost", reason=type(fault).__name__)
             await asyncio.sleep(RECONNECT_S[min(attempt, len(RECONNECT_S) - 1)])
             attempt += 1
@@ -186,7 +186,12 @@ class Live:
                     await _send(tx, messages, dropped_keys)
                 live_published.inc(len(messages))
                 attempt = 0
-            except (StorageUnavailable, asyncpg.PostgresError, *GONE) as fault:
+            except (
+                StorageUnavailable,
+                asyncpg.PostgresError,
+                asyncpg.InterfaceError,
+                *GONE,
+            ) as fault:
                 log.warning("live_publish_failed", reason=type(fault).__name__)
                 self._reread.update({(organization_id, m.topic): None for m in messages})
                 self._drops[organization_id].update(dropped_keys)

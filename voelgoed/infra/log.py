@@ -13,7 +13,9 @@ REDACTED = "[redacted]"
 
 def configure_logs(level: str, style: str) -> None:
     readable = style == "console" or (style == "auto" and sys.stderr.isatty())
-    renderer = structlog.dev.ConsoleRenderer() if readable else structlog.processors.JSONRenderer()
+    # Not the default traceback: it prints local variables, tokens and passwords among them.
+    console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    renderer = console if readable else structlog.processors.JSONRenderer()
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,

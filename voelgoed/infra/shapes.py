@@ -1,25 +1,44 @@
 """Building blocks of request bodies: every text has a length, every number a range."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Generic, TypeVar
 
 from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
 
 T = TypeVar("T")
+
+EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
+LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 
 # PostgreSQL stores no zero bytes; a name of blanks only is no name.
 Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")]
 Text = Annotated[str, Meta(max_length=5_000, pattern=r"^[^\x00]*$")]
 Note = Annotated[str, Meta(max_length=500, pattern=r"^[^\x00]*$")]
-Slug = Annotated[str, Meta(min_length=2, max_length=63, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
-Email = Annotated[str, Meta(min_length=3, max_length=254, pattern=r"^[^@\s\x00]+@[^@\s\x00]+$")]
+Slug = Annotated[str, Meta(min_length=2, max_length=63, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)")]
+Email = Annotated[
+    str, Meta(min_length=3, max_length=254, pattern=r"^[^@\s\x00]+@[^@\s\x00]+$(?!\n)")
+]
 Moment = Annotated[datetime, Meta(tz=True)]
 Count = Annotated[int, Meta(ge=1, le=10_000_000)]
 Version = Annotated[int, Meta(ge=1, le=2_147_483_647)]
 
 
+def in_utc(given: Struct) -> None:
+    """Moments are kept, compared and answered in UTC, whatever offset they came with."""
+    for name in given.__struct_fields__:
+        value = getattr(given, name)
+        if isinstance(value, datetime):
+            if not EARLIEST <= value <= LATEST:
+                raise ValueError(f"`{name}` is out of range")
+            force_setattr(given, name, value.astimezone(UTC))
+
+
 class Request(Struct, forbid_unknown_fields=True, kw_only=True):
     """A request body. A field we do not know is a mistake we name, not one we ignore."""
+
+    def __post_init__(self) -> None:
+        in_utc(self)
 
 
 class Data(Struct, Generic[T], frozen=True):

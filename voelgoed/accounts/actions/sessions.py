@@ -134,7 +134,12 @@ async def current_session(database: Database, caller: Caller) -> tuple[User, Ses
 
 async def my_sessions(database: Database, caller: Caller) -> list[Session]:
     async with database.transaction(caller.organization_id) as tx:
-        return await sessions.list_sessions(tx, _person(caller))
+        listed = await sessions.list_sessions(tx, _person(caller))
+    return [
+        session
+        for session in listed
+        if is_alive(last_seen_at=session.last_seen_at, expires_at=session.expires_at, now=tx.now)
+    ]
 
 
 async def change_password(database: Database, caller: Caller, change: PasswordChange) -> None:

@@ -6,6 +6,7 @@ from voelgoed.accounts.model import (
     EmailTaken,
     LastOwner,
     NewUser,
+    OwnPassword,
     PasswordReset,
     Role,
     RoleNotAllowed,
@@ -85,6 +86,8 @@ async def reset_password(
     database: Database, caller: Caller, user_id: UUID, reset: PasswordReset
 ) -> None:
     """For somebody else, who is logged out everywhere by it."""
+    if user_id == caller.id:
+        raise OwnPassword()
     password_hash = await hash_password(reset.new_password)
     async with database.transaction(caller.organization_id) as tx:
         user = _found(await users.find_user(tx, user_id))

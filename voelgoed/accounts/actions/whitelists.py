@@ -52,8 +52,9 @@ async def add_entry(
     """Adding an address twice keeps it once, with the newer note."""
     async with database.transaction(caller.organization_id) as tx:
         await _require(tx, whitelist_id)
-        entry = WhitelistEntry(new.email.lower(), new.note, tx.now)
-        await store.upsert_entry(tx, whitelist_id, entry)
+        with refusing("whitelist_entry_organization_id_whitelist_id_fkey", WhitelistNotFound):
+            entry = await store.upsert_entry(tx, whitelist_id, new.email.lower(), new.note)
+        assert entry is not None
         await record(tx, caller, "whitelist_entry_added", "Whitelist", whitelist_id, new)
         return entry
 

@@ -10,6 +10,7 @@ from voelgoed.accounts.model import (
     EmailTaken,
     LastOwner,
     NewUser,
+    OwnPassword,
     PasswordReset,
     Role,
     RoleNotAllowed,
@@ -45,7 +46,9 @@ async def create_user(
     idempotency_key: IdempotencyKey = None,
 ) -> Data[User]:
     """Open an account for somebody."""
-    key = access.once_for(caller, idempotency_key, "create_user", data)
+    # Without the password: its quick hash beside the slow one would undo the slow one.
+    fingerprint = (data.email, data.name, data.role)
+    key = access.once_for(caller, idempotency_key, "create_user", fingerprint)
     return Data(await actions.create_user(database, caller, data, key))
 
 
@@ -74,7 +77,9 @@ async def change_user(
     return Data(await actions.change_user(database, caller, user_id, data))
 
 
-@access.put("/api/users/{user_id:uuid}/password", "users.write", UserNotFound, RoleNotAllowed)
+@access.put(
+    "/api/users/{user_id:uuid}/password", "users.write", UserNotFound, RoleNotAllowed, OwnPassword
+)
 async def reset_password(
     user_id: FromPath[UUID],
     data: JSONBody[PasswordReset],

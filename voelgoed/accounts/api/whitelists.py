@@ -2,7 +2,7 @@ from typing import Annotated
 from uuid import UUID
 
 from litestar.di import NamedDependency as Given
-from litestar.params import FromPath, FromQuery, JSONBody, PathParameter, QueryParameter
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from voelgoed.accounts import access
 from voelgoed.accounts.actions import whitelists as actions
@@ -21,7 +21,7 @@ from voelgoed.infra.idempotency import IdempotencyKeyReused
 from voelgoed.infra.shapes import Data, Page
 from voelgoed.infra.web import IdempotencyKey, Limit, page
 
-Address = Annotated[str, PathParameter(max_length=254)]
+Address = Annotated[str, QueryParameter(max_length=254)]
 AfterAddress = Annotated[str | None, QueryParameter(max_length=254)]
 
 
@@ -79,7 +79,7 @@ async def add_entry(
 
 
 @access.delete(
-    "/api/whitelists/{whitelist_id:uuid}/entries/{email:str}",
+    "/api/whitelists/{whitelist_id:uuid}/entries",
     "whitelists.write",
     WhitelistNotFound,
     WhitelistEntryNotFound,

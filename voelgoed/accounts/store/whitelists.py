@@ -38,17 +38,21 @@ async def delete_whitelist(tx: Transaction, whitelist_id: UUID) -> int:
     return await tx.run("DELETE FROM whitelist WHERE id = $1", whitelist_id)
 
 
-async def upsert_entry(tx: Transaction, whitelist_id: UUID, entry: WhitelistEntry) -> None:
-    await tx.run(
+async def upsert_entry(
+    tx: Transaction, whitelist_id: UUID, email: str, note: str
+) -> WhitelistEntry | None:
+    return await tx.row(
+        WhitelistEntry,
         """
         INSERT INTO whitelist_entry (organization_id, whitelist_id, email, note, created_at)
         VALUES (current_organization(), $1, $2, $3, $4)
         ON CONFLICT (organization_id, whitelist_id, email) DO UPDATE SET note = EXCLUDED.note
+        RETURNING email, note, created_at
         """,
         whitelist_id,
-        entry.email,
-        entry.note,
-        entry.created_at,
+        email,
+        note,
+        tx.now,
     )
 
 

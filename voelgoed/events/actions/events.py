@@ -20,14 +20,15 @@ from voelgoed.events.model import (
     InvalidTransition,
     NewEvent,
     Transition,
+    VenueNotFound,
 )
-from voelgoed.events.rules.days import days_between
+from voelgoed.events.rules.days import days_after_move, days_between
 from voelgoed.events.rules.lifecycle import CHANGEABLE, NEXT, PUBLIC, may_become
 from voelgoed.events.rules.messages import event_changed, event_topic
 from voelgoed.events.rules.schedule import schedule_faults
 from voelgoed.events.store import events as store
 from voelgoed.infra.changes import changed
-from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.database import Database, Transaction, refusing
 from voelgoed.infra.idempotency import Once, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
@@ -60,7 +61,8 @@ async def _create(tx: Transaction, caller: Caller, new: NewEvent) -> Event:
         updated_at=tx.now,
     )
     _check_schedule(event)
-    await store.insert_event(tx, event)
+    with refusing("event_organization_id_venue_id_fkey", VenueNotFound):
+        await store.insert_event(tx, event)
     await record(tx, caller, "event_created", "Event", event.id, new)
     return event
 
@@ -86,14 +88,11 @@ async def change_event(
     database: Database, caller: Caller, event_id: UUID, change: EventChange
 ) -> Event:
     async with database.transaction(caller.organization_id) as tx:
-        before = await event_of(tx, event_id)
+        before = await changeable_event(tx, event_id)
         after, differences = changed(before, change, tx.now)
-        if before.status not in CHANGEABLE:
-            raise EventFrozen(status=before.status)
-        moved = {"starts_at", "ends_at"} & differences.keys()
-        if moved and change.days is msgspec.UNSET:
+        if change.days is msgspec.UNSET and {"starts_at", "ends_at"} & differences.keys():
             venue = await venue_of(tx, before.venue_id)
-            days = days_between(after.starts_at, after.ends_at, ZoneInfo(venue.timezone))
+            days = days_after_move(before, after, ZoneInfo(venue.timezone))
             after = msgspec.structs.replace(after, days=days)
         _check_schedule(after)
         await _write(tx, after)
@@ -124,9 +123,8 @@ async def move_event(
 async def delete_event(database: Database, caller: Caller, event_id: UUID) -> None:
     async with database.transaction(caller.organization_id) as tx:
         event = await event_of(tx, event_id)
-        if event.status != "draft":
-            raise EventNotDraft(status=event.status)
-        await store.delete_event(tx, event_id)
+        if not await store.delete_draft(tx, event_id):
+            raise EventNotDraft()
         await record(tx, caller, "event_deleted", "Event", event_id, {"name": event.name})
 
 
@@ -134,6 +132,13 @@ async def event_of(tx: Transaction, event_id: UUID) -> Event:
     event = await store.find_event(tx, event_id)
     if event is None:
         raise EventNotFound()
+    return event
+
+
+async def changeable_event(tx: Transaction, event_id: UUID) -> Event:
+    event = await event_of(tx, event_id)
+    if event.status not in CHANGEABLE:
+        raise EventFrozen(status=event.status)
     return event
 
 

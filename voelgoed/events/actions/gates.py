@@ -2,9 +2,10 @@ from uuid import UUID
 
 from voelgoed.accounts.actions.audit import record
 from voelgoed.accounts.model import Caller
-from voelgoed.events.actions.events import event_of
+from voelgoed.events.actions.events import changeable_event, event_of
 from voelgoed.events.model import (
     GATES_MAX,
+    EventNotFound,
     Gate,
     GateChange,
     GateCodeTaken,
@@ -30,7 +31,7 @@ async def create_gate(
 
 
 async def _create(tx: Transaction, caller: Caller, event_id: UUID, new: NewGate) -> Gate:
-    await event_of(tx, event_id)
+    await changeable_event(tx, event_id)
     if await store.count_gates(tx, event_id) >= GATES_MAX:
         raise TooManyGates()
     gate = Gate(
@@ -46,7 +47,10 @@ async def _create(tx: Transaction, caller: Caller, event_id: UUID, new: NewGate)
         created_at=tx.now,
         updated_at=tx.now,
     )
-    with refusing("gate_code_taken", GateCodeTaken):
+    with (
+        refusing("gate_code_taken", GateCodeTaken),
+        refusing("gate_organization_id_event_id_fkey", EventNotFound),
+    ):
         await store.insert_gate(tx, gate)
     await record(tx, caller, "gate_created", "Gate", gate.id, new)
     tx.publish(event_topic(event_id), gate_changed(gate))

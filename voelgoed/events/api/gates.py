@@ -7,6 +7,7 @@ from voelgoed.accounts import access
 from voelgoed.accounts.model import Caller
 from voelgoed.events.actions import gates as actions
 from voelgoed.events.model import (
+    EventFrozen,
     EventNotFound,
     Gate,
     GateChange,
@@ -34,6 +35,7 @@ async def list_gates(
     "/api/events/{event_id:uuid}/gates",
     "gates.write",
     EventNotFound,
+    EventFrozen,
     GateCodeTaken,
     TooManyGates,
     IdempotencyKeyReused,

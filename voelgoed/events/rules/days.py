@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from voelgoed.events.model import DAYS_MAX, EventDay
+from voelgoed.events.model import DAYS_MAX, Event, EventDay
 
 DAY_BREAK = time(6, 0)
 """Before this, at the venue, it is still the evening before."""
@@ -20,6 +20,13 @@ def days_between(starts_at: datetime, ends_at: datetime, timezone: ZoneInfo) -> 
         days.append(EventDay(day, begin, end))
         begin = end
     return days
+
+
+def days_after_move(before: Event, after: Event, timezone: ZoneInfo) -> Sequence[EventDay]:
+    """Days that followed from start and end follow again; days the organiser named stay."""
+    if before.days == days_between(before.starts_at, before.ends_at, timezone):
+        return days_between(after.starts_at, after.ends_at, timezone)
+    return after.days
 
 
 def day_at(days: Sequence[EventDay], moment: datetime) -> date | None:

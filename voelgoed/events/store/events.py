@@ -113,8 +113,9 @@ async def update_event(tx: Transaction, event: Event) -> int:
     )
 
 
-async def delete_event(tx: Transaction, event_id: UUID) -> int:
-    return await tx.run("DELETE FROM event WHERE id = $1", event_id)
+async def delete_draft(tx: Transaction, event_id: UUID) -> int:
+    """0 when it is a draft no longer, which whoever waited for its lock learns only here."""
+    return await tx.run("DELETE FROM event WHERE id = $1 AND status = 'draft'", event_id)
 
 
 def _event(*, days: list[dict[str, str]], **columns: object) -> Event:

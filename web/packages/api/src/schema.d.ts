@@ -433,22 +433,6 @@ export interface paths {
          * @description Put an address on it; twice is once.
          */
         post: operations["add_entry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/whitelists/{whitelist_id}/entries/{email}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /** Remove entry */
         delete: operations["remove_entry"];
         options?: never;
@@ -1531,7 +1515,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `gate_code_taken`: There is a gate with this code at this event already.; `idempotency_key_reused`: This Idempotency-Key was used before, for a different request.; `too_many_gates`: An event has at most 500 gates. */
+            /** @description `event_frozen`: An event that has ended, or was cancelled or archived, can no longer be changed.; `gate_code_taken`: There is a gate with this code at this event already.; `idempotency_key_reused`: This Idempotency-Key was used before, for a different request.; `too_many_gates`: An event has at most 500 gates. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3270,6 +3254,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description `own_password`: Change your own password with PUT /api/session/password, which asks for the present one. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description `body_too_large`: The body is larger than this address accepts. */
             413: {
                 headers: {
@@ -4110,11 +4103,12 @@ export interface operations {
     };
     remove_entry: {
         parameters: {
-            query?: never;
+            query: {
+                email: string;
+            };
             header?: never;
             path: {
                 whitelist_id: string;
-                email: string;
             };
             cookie?: never;
         };
