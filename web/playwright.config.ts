@@ -16,6 +16,8 @@ const url = `http://127.0.0.1:${process.env.E2E_PORT}`;
 
 export default defineConfig({
   testDir: 'e2e',
+  // Only `npm run pictures` changes the pictures of the README.
+  testIgnore: process.env.E2E_PICTURES ? [] : ['pictures.test.ts'],
   workers: 1,
   reporter: 'list',
   use: {

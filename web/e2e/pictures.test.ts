@@ -8,8 +8,6 @@ import { logIn, openApp } from './log_in.ts';
 const PICTURE_BYTES_MAX = 150_000;
 const PHONE = { width: 360, height: 740 };
 
-test.skip(!process.env.E2E_PICTURES, 'only `npm run pictures` changes the pictures of the README');
-
 async function take(page: Page, name: string): Promise<void> {
   const path = fileURLToPath(new URL(`../../docs/pictures/${name}.png`, import.meta.url));
   const picture = await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
