@@ -1,6 +1,5 @@
 """One executable, several roles."""
 
-import asyncio
 import signal
 import sys
 from collections.abc import Generator
@@ -11,6 +10,7 @@ from typing import Annotated
 
 import msgspec
 import typer
+import uvloop
 from rich.console import Console
 
 from voelgoed import demo as demo_data
@@ -69,8 +69,8 @@ def up(host: Host = "127.0.0.1", port: Port = 8080) -> None:
         directory.announce(url)
         with _database(settings, directory) as database_url:
             services = build_services(settings, database_url)
-            demo = asyncio.run(_prepare_demo(services, directory, url))
-            asyncio.run(
+            demo = uvloop.run(_prepare_demo(services, directory, url))
+            uvloop.run(
                 serve(
                     services,
                     listener,
@@ -93,14 +93,14 @@ def serve_command(host: Host = "127.0.0.1", port: Port = 8080, jobs: bool = True
     def on_ready() -> None:
         _step(f"Serving {url_of(listener)}")
 
-    asyncio.run(serve(services, listener, with_jobs=jobs, on_ready=on_ready))
+    uvloop.run(serve(services, listener, with_jobs=jobs, on_ready=on_ready))
 
 
 @cli.command(name="work")
 def work_command() -> None:
     """Run only the background jobs, with an outside database."""
     settings = _settings()
-    asyncio.run(work(build_services(settings, _outside_database(settings))))
+    uvloop.run(work(build_services(settings, _outside_database(settings))))
 
 
 @cli.command(name="migrate")
@@ -109,7 +109,7 @@ def migrate_command() -> None:
     settings = _settings()
     if settings.migration_url is None:
         raise SettingsError(f"Set {PREFIX}MIGRATION_URL to the database as the tables' owner.")
-    asyncio.run(migrate(settings.migration_url))
+    uvloop.run(migrate(settings.migration_url))
     _step("The schema is up to date")
 
 
@@ -136,7 +136,7 @@ def create_organization_command(
             created, _ = await create_organization(services.database, slug, name, owner)
         print(created.id)
 
-    asyncio.run(create())
+    uvloop.run(create())
 
 
 @cli.command(name="settings")
@@ -164,7 +164,7 @@ def _settings() -> Settings:
 def _outside_database(settings: Settings) -> str:
     if settings.database_url is None:
         raise SettingsError(f"Set {PREFIX}DATABASE_URL, or use `voelgoed up` for the embedded one.")
-    asyncio.run(refuse_a_powerful_role(settings.database_url))
+    uvloop.run(refuse_a_powerful_role(settings.database_url))
     return settings.database_url
 
 
@@ -172,13 +172,13 @@ def _outside_database(settings: Settings) -> str:
 def _database(settings: Settings, directory: DataDirectory) -> Generator[str]:
     if settings.database_url is not None:
         if settings.migration_url is not None:
-            asyncio.run(migrate(settings.migration_url))
+            uvloop.run(migrate(settings.migration_url))
         yield _outside_database(settings)
         return
     postgres = EmbeddedPostgres(directory.path / "postgres")
     try:
         postgres.start(report=_step)
-        asyncio.run(migrate(postgres.url("voelgoed_owner")))
+        uvloop.run(migrate(postgres.url("voelgoed_owner")))
         yield postgres.url("voelgoed_server")
     finally:
         for number in (signal.SIGINT, *ENDS):  # a second Ctrl-C must not leave it running

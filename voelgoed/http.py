@@ -20,7 +20,8 @@ from litestar.status_codes import HTTP_413_REQUEST_ENTITY_TOO_LARGE
 
 from voelgoed import health, live, static
 from voelgoed.accounts import api as accounts_api
-from voelgoed.accounts.access import provide_caller, refuse_cross_site
+from voelgoed.accounts.access import is_cross_site, provide_caller
+from voelgoed.accounts.model import CrossSiteRequest
 from voelgoed.events import api as events_api
 from voelgoed.infra.metrics import http_requests
 from voelgoed.infra.refusal import InvalidRequest, Malformed, NotFound, Refusal
@@ -60,7 +61,6 @@ def create_app(services: Services) -> "Front":
     app = Litestar(
         route_handlers=[*API_ROUTES, live.live_socket, static.contract, *static.pages()],
         dependencies=DEPENDENCIES,
-        guards=[refuse_cross_site],
         exception_handlers={
             Refusal: refuse,
             HTTPException: refuse_http,
@@ -75,7 +75,7 @@ def create_app(services: Services) -> "Front":
         state=State(vars(services)),
         logging_config=None,
     )
-    return Front(app)
+    return Front(app, services.settings.public_url)
 
 
 def refuse(_: Request[Any, Any, Any], refusal: Refusal) -> Response[ErrorBody]:
@@ -159,15 +159,21 @@ class StrictRequest(Request[Any, Any, Any]):
 
 
 class Front:
-    """In front of every route: security headers, body kind, time taken."""
+    """Before and after every route: where the request came from, its kind, headers, time taken."""
 
-    def __init__(self, app: Litestar) -> None:
+    def __init__(self, app: Litestar, public_url: str | None) -> None:
         self.app = app
+        self.public_url = public_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "websocket" and is_cross_site(scope, self.public_url):
+            await send({"type": "websocket.close", "code": 4403})
+        elif scope["type"] != "http":
             await self.app(scope, receive, send)  # pyright: ignore[reportArgumentType]
-            return
+        else:
+            await self._answer_http(scope, receive, send)
+
+    async def _answer_http(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = time.perf_counter()
         status = 500
 
@@ -178,7 +184,9 @@ class Front:
                 _add_headers(message["headers"], scope["path"])
             await send(message)
 
-        if _has_foreign_body(scope):
+        if is_cross_site(scope, self.public_url):
+            await _answer(sending, CrossSiteRequest())
+        elif _has_foreign_body(scope):
             await _answer(sending, UnsupportedMediaType())
         else:
             await self.app(scope, receive, sending)  # pyright: ignore[reportArgumentType]
@@ -210,7 +218,7 @@ async def _answer(send: Send, refusal: Refusal) -> None:
 
 def _add_headers(headers: list[tuple[bytes, bytes]], path: str) -> None:
     headers += [
-        (b"content-security-policy", static.policy_of(path).encode()),
+        (b"content-security-policy", static.policy_of(path)),
         (b"x-content-type-options", b"nosniff"),
         (b"referrer-policy", b"same-origin"),
         (b"cross-origin-opener-policy", b"same-origin"),

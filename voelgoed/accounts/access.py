@@ -4,7 +4,7 @@ A route names the permission it needs; the check runs before its body is read. T
 organisation comes from the credential and from nowhere else.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
@@ -113,25 +113,25 @@ def origin_of(connection: Connection) -> Origin:
     return Origin(ip, connection.headers.get("user-agent", "")[:USER_AGENT_CHARACTERS_MAX])
 
 
-def refuse_cross_site(connection: Connection, _: BaseRouteHandler) -> None:
+def is_cross_site(scope: MutableMapping[str, Any], public_url: str | None) -> bool:
     """A page of another site may not act with our cookie, nor log anyone in.
 
     Browsers say where a request came from; who says nothing is not a browser and has no
     cookie to steal. A bearer token is proof enough: other sites cannot know it.
     """
-    scope: Any = connection.scope
     if scope["type"] == "http" and scope["method"] in SAFE_METHODS:
-        return
-    if _bearer(connection):
-        return
-    site = connection.headers.get("sec-fetch-site")
-    origin = connection.headers.get("origin")
+        return False
+    headers: dict[bytes, bytes] = dict(scope["headers"])
+    if headers.get(b"authorization", b"").lower().startswith(b"bearer "):
+        return False
+    site = headers.get(b"sec-fetch-site")
     if site is not None:
-        allowed = site in ("same-origin", "none")
-    else:
-        allowed = origin is None or _host(origin) in _our_names(connection)
-    if not allowed:
-        raise CrossSiteRequest()
+        return site not in (b"same-origin", b"none")
+    origin = headers.get(b"origin")
+    if origin is None:
+        return False
+    ours = {headers.get(b"host", b"").decode("latin-1"), public_url and _host(public_url)}
+    return _host(origin.decode("latin-1")) not in ours
 
 
 def _host(url: str) -> str | None:
@@ -139,12 +139,6 @@ def _host(url: str) -> str | None:
         return urlsplit(url).netloc
     except ValueError:
         return None
-
-
-def _our_names(connection: Connection) -> set[str | None]:
-    public_url: str | None = connection.app.state.settings.public_url
-    names: set[str | None] = {connection.headers.get("host", "")}
-    return names | {_host(public_url)} if public_url else names
 
 
 def _bearer(connection: Connection) -> str | None:
