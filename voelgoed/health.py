@@ -7,9 +7,8 @@ from litestar import Request, Response, get
 from litestar.di import NamedDependency as Given
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from voelgoed.accounts.access import Call
 from voelgoed.accounts.model import Unauthorized
-from voelgoed.config import Settings
-from voelgoed.infra.database import Database
 from voelgoed.infra.refusal import StorageUnavailable
 from voelgoed.infra.web import documented
 
@@ -32,19 +31,19 @@ async def live() -> Health:
     security=[{}],
     responses=documented([StorageUnavailable]),
 )
-async def ready(database: Given[Database]) -> Health:
+async def ready(call: Given[Call]) -> Health:
     """The process answers and reaches its database."""
-    await database.ping()
+    await call.database.ping()
     return Health("ok")
 
 
 @get("/metrics", opt={"public": True}, include_in_schema=False)
-async def metrics(request: Request[Any, Any, Any], settings: Given[Settings]) -> Response[bytes]:
+async def metrics(request: Request[Any, Any, Any], call: Given[Call]) -> Response[bytes]:
     here = request.client is not None and request.client.host in THIS_MACHINE
-    if settings.metrics_token is None:
+    if call.settings.metrics_token is None:
         allowed = here
     else:
-        allowed = request.headers.get("authorization") == f"Bearer {settings.metrics_token}"
+        allowed = request.headers.get("authorization") == f"Bearer {call.settings.metrics_token}"
     if not allowed:
         raise Unauthorized("Metrics are for this machine, or for who has the metrics token.")
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

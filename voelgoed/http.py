@@ -20,7 +20,7 @@ from litestar.status_codes import HTTP_413_REQUEST_ENTITY_TOO_LARGE
 
 from voelgoed import health, live, static
 from voelgoed.accounts import api as accounts_api
-from voelgoed.accounts.access import is_cross_site, provide_caller
+from voelgoed.accounts.access import is_cross_site, provide_call
 from voelgoed.accounts.model import CrossSiteRequest
 from voelgoed.events import api as events_api
 from voelgoed.infra.metrics import http_requests
@@ -43,18 +43,8 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
-def _service(name: str) -> Provide:
-    def provide(state: State) -> Any:
-        return state[name]
-
-    return Provide(provide, sync_to_thread=False)
-
-
 API_ROUTES = [*health.ROUTES, *accounts_api.ROUTES, *events_api.ROUTES]
-DEPENDENCIES = {
-    "caller": Provide(provide_caller, sync_to_thread=False),
-    **{name: _service(name) for name in ("settings", "clock", "database", "cache")},
-}
+DEPENDENCIES = {"call": Provide(provide_call, sync_to_thread=False)}
 
 
 def create_app(services: Services) -> "Front":

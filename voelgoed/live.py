@@ -9,7 +9,6 @@ from uuid import UUID
 import msgspec
 import structlog
 from litestar import WebSocket, websocket
-from litestar.di import NamedDependency as Given
 from litestar.exceptions import WebSocketDisconnect
 
 from voelgoed.accounts.access import caller_of
@@ -50,7 +49,8 @@ class TooManyTopics(Invalid):
 
 
 @websocket("/api/live", opt={"permission": None})
-async def live_socket(socket: Socket, database: Given[Database]) -> None:
+async def live_socket(socket: Socket) -> None:
+    database: Database = socket.app.state.database
     live: Live = socket.app.state.live
     await socket.accept()
     try:

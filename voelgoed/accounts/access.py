@@ -18,6 +18,9 @@ from litestar.handlers.http_handlers import HTTPRouteHandler
 from voelgoed.accounts.actions.sessions import authenticate
 from voelgoed.accounts.model import Caller, CrossSiteRequest, Origin, Unauthorized
 from voelgoed.accounts.rules.permissions import Permission, may
+from voelgoed.config import Settings
+from voelgoed.infra.cache import Cache
+from voelgoed.infra.clock import Clock
 from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import Once
 from voelgoed.infra.refusal import Forbidden, Refusal
@@ -104,8 +107,30 @@ async def caller_of(connection: Connection) -> Caller:
     return await authenticate(database, token, origin_of(connection))
 
 
-def provide_caller(request: litestar.Request[Any, Any, Any]) -> Caller:
-    return request.scope["user"]
+class Call:
+    """One request as its route sees it: who asks, from where, and what there is to answer with.
+
+    One object, because the framework starts a task for each dependency where there are several.
+    """
+
+    def __init__(self, request: litestar.Request[Any, Any, Any]) -> None:
+        self._request = request
+        self.database: Database = request.app.state.database
+        self.cache: Cache = request.app.state.cache
+        self.clock: Clock = request.app.state.clock
+        self.settings: Settings = request.app.state.settings
+
+    @property
+    def caller(self) -> Caller:
+        return self._request.scope["user"]
+
+    @property
+    def origin(self) -> Origin:
+        return origin_of(self._request)
+
+
+def provide_call(request: litestar.Request[Any, Any, Any]) -> Call:
+    return Call(request)
 
 
 def origin_of(connection: Connection) -> Origin:

@@ -5,10 +5,10 @@ from litestar.di import NamedDependency as Given
 from litestar.params import FromQuery, QueryParameter
 
 from voelgoed.accounts import access
+from voelgoed.accounts.access import Call
 from voelgoed.accounts.actions import audit as actions
 from voelgoed.accounts.actions.audit import AuditFilter
-from voelgoed.accounts.model import AuditEntry, Caller
-from voelgoed.infra.database import Database
+from voelgoed.accounts.model import AuditEntry
 from voelgoed.infra.shapes import Moment, Page
 from voelgoed.infra.web import Limit, page
 
@@ -17,8 +17,7 @@ Word = Annotated[str | None, QueryParameter(max_length=200)]
 
 @access.get("/api/audit", "audit.read")
 async def search_audit(
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
     action: Word = None,
     entity_type: Word = None,
     entity_id: Word = None,
@@ -37,7 +36,7 @@ async def search_audit(
         since=since,
         until=until,
     )
-    entries = await actions.search(database, caller, wanted, after, limit + 1)
+    entries = await actions.search(call.database, call.caller, wanted, after, limit + 1)
     return page(entries, limit, lambda entry: entry.id)
 
 

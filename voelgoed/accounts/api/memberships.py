@@ -5,9 +5,9 @@ from litestar.di import NamedDependency as Given
 from litestar.params import FromPath, JSONBody
 
 from voelgoed.accounts import access
+from voelgoed.accounts.access import Call
 from voelgoed.accounts.actions import memberships as actions
 from voelgoed.accounts.model import (
-    Caller,
     InvalidMembershipPeriod,
     Membership,
     MembershipChange,
@@ -17,7 +17,6 @@ from voelgoed.accounts.model import (
 )
 from voelgoed.accounts.rules.memberships import in_force
 from voelgoed.infra.clock import Clock
-from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import IdempotencyKeyReused
 from voelgoed.infra.refusal import VersionConflict
 from voelgoed.infra.shapes import Data
@@ -32,10 +31,10 @@ class MembershipView(msgspec.Struct, frozen=True):
 
 @access.get("/api/users/{user_id:uuid}/memberships", "memberships.read", UserNotFound)
 async def list_memberships(
-    user_id: FromPath[UUID], caller: Given[Caller], database: Given[Database], clock: Given[Clock]
+    user_id: FromPath[UUID], call: Given[Call]
 ) -> Data[list[MembershipView]]:
-    memberships = await actions.list_memberships(database, caller, user_id)
-    return Data([_view(membership, clock) for membership in memberships])
+    memberships = await actions.list_memberships(call.database, call.caller, user_id)
+    return Data([_view(membership, call.clock) for membership in memberships])
 
 
 @access.post(
@@ -48,14 +47,12 @@ async def list_memberships(
 async def grant_membership(
     user_id: FromPath[UUID],
     data: JSONBody[NewMembership],
-    caller: Given[Caller],
-    database: Given[Database],
-    clock: Given[Clock],
+    call: Given[Call],
     idempotency_key: IdempotencyKey = None,
 ) -> Data[MembershipView]:
-    key = access.once_for(caller, idempotency_key, "grant_membership", user_id, data)
-    membership = await actions.grant_membership(database, caller, user_id, data, key)
-    return Data(_view(membership, clock))
+    key = access.once_for(call.caller, idempotency_key, "grant_membership", user_id, data)
+    membership = await actions.grant_membership(call.database, call.caller, user_id, data, key)
+    return Data(_view(membership, call.clock))
 
 
 @access.patch(
@@ -68,12 +65,10 @@ async def grant_membership(
 async def change_membership(
     membership_id: FromPath[UUID],
     data: JSONBody[MembershipChange],
-    caller: Given[Caller],
-    database: Given[Database],
-    clock: Given[Clock],
+    call: Given[Call],
 ) -> Data[MembershipView]:
-    membership = await actions.change_membership(database, caller, membership_id, data)
-    return Data(_view(membership, clock))
+    membership = await actions.change_membership(call.database, call.caller, membership_id, data)
+    return Data(_view(membership, call.clock))
 
 
 def _view(membership: Membership, clock: Clock) -> MembershipView:

@@ -1,19 +1,18 @@
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
-from litestar import Request, Response
+from litestar import Response
 from litestar.datastructures import Cookie
 from litestar.di import NamedDependency as Given
 from litestar.params import JSONBody
 
 from voelgoed.accounts import access
+from voelgoed.accounts.access import Call
 from voelgoed.accounts.actions import sessions as actions
 from voelgoed.accounts.actions.organizations import read_organization
 from voelgoed.accounts.actions.sessions import LoggedIn
 from voelgoed.accounts.model import (
-    Caller,
     EmailTaken,
     InvalidCredentials,
     LogIn,
@@ -25,8 +24,6 @@ from voelgoed.accounts.model import (
 )
 from voelgoed.accounts.rules.permissions import PERMISSIONS, Permission
 from voelgoed.config import Settings
-from voelgoed.infra.cache import Cache
-from voelgoed.infra.database import Database
 from voelgoed.infra.refusal import RateLimited
 from voelgoed.infra.shapes import Data
 
@@ -56,50 +53,42 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 @access.public_post("/api/sessions", InvalidCredentials, RateLimited)
 async def log_in(
-    request: Request[Any, Any, Any],
     data: JSONBody[LogIn],
-    database: Given[Database],
-    settings: Given[Settings],
+    call: Given[Call],
 ) -> Response[Data[NewSession]]:
     """Log in. The token serves as bearer; browsers get it as a cookie too."""
-    logged_in = await actions.log_in(database, access.origin_of(request), data)
-    return _with_cookie(logged_in, settings)
+    logged_in = await actions.log_in(call.database, call.origin, data)
+    return _with_cookie(logged_in, call.settings)
 
 
 @access.public_post("/api/registrations", InvalidCredentials, EmailTaken, RateLimited)
 async def register(
-    request: Request[Any, Any, Any],
     data: JSONBody[Registration],
-    database: Given[Database],
-    settings: Given[Settings],
+    call: Given[Call],
 ) -> Response[Data[NewSession]]:
     """Open a customer's account and log in."""
-    logged_in = await actions.register(database, access.origin_of(request), data)
-    return _with_cookie(logged_in, settings)
+    logged_in = await actions.register(call.database, call.origin, data)
+    return _with_cookie(logged_in, call.settings)
 
 
 @access.get("/api/session", None)
-async def read_session(
-    caller: Given[Caller], database: Given[Database], cache: Given[Cache]
-) -> Data[CurrentSession]:
+async def read_session(call: Given[Call]) -> Data[CurrentSession]:
     """Who am I, and what may I do?"""
-    user, session = await actions.current_session(database, caller)
-    organization = await read_organization(database, cache, caller)
+    user, session = await actions.current_session(call.database, call.caller)
+    organization = await read_organization(call.database, call.cache, call.caller)
     permissions = sorted(PERMISSIONS[user.role])
     return Data(CurrentSession(user, organization, permissions, session.expires_at))
 
 
 @access.get("/api/sessions", None)
-async def list_sessions(
-    caller: Given[Caller], database: Given[Database]
-) -> Data[list[SessionSummary]]:
+async def list_sessions(call: Given[Call]) -> Data[list[SessionSummary]]:
     """Where am I logged in?"""
-    mine = await actions.my_sessions(database, caller)
+    mine = await actions.my_sessions(call.database, call.caller)
     return Data(
         [
             SessionSummary(
                 id=session.id,
-                current=session.id == caller.session_id,
+                current=session.id == call.caller.session_id,
                 ip=session.ip,
                 user_agent=session.user_agent,
                 created_at=session.created_at,
@@ -112,25 +101,23 @@ async def list_sessions(
 
 
 @access.delete("/api/session", None)
-async def log_out(caller: Given[Caller], database: Given[Database]) -> Response[None]:
+async def log_out(call: Given[Call]) -> Response[None]:
     """Log out here."""
-    await actions.log_out(database, caller)
+    await actions.log_out(call.database, call.caller)
     return _without_cookie()
 
 
 @access.delete("/api/sessions", None)
-async def log_out_everywhere(caller: Given[Caller], database: Given[Database]) -> Response[None]:
+async def log_out_everywhere(call: Given[Call]) -> Response[None]:
     """Log out here and wherever else I am logged in."""
-    await actions.log_out_everywhere(database, caller)
+    await actions.log_out_everywhere(call.database, call.caller)
     return _without_cookie()
 
 
 @access.put("/api/session/password", None, WrongPassword, RateLimited)
-async def change_password(
-    data: JSONBody[PasswordChange], caller: Given[Caller], database: Given[Database]
-) -> None:
+async def change_password(data: JSONBody[PasswordChange], call: Given[Call]) -> None:
     """Change my password and end my other sessions."""
-    await actions.change_password(database, caller, data)
+    await actions.change_password(call.database, call.caller, data)
 
 
 def _with_cookie(logged_in: LoggedIn, settings: Settings) -> Response[Data[NewSession]]:

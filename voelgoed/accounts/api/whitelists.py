@@ -5,9 +5,9 @@ from litestar.di import NamedDependency as Given
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from voelgoed.accounts import access
+from voelgoed.accounts.access import Call
 from voelgoed.accounts.actions import whitelists as actions
 from voelgoed.accounts.model import (
-    Caller,
     NewWhitelist,
     NewWhitelistEntry,
     Whitelist,
@@ -16,7 +16,6 @@ from voelgoed.accounts.model import (
     WhitelistNameTaken,
     WhitelistNotFound,
 )
-from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import IdempotencyKeyReused
 from voelgoed.infra.shapes import Data, Page
 from voelgoed.infra.web import IdempotencyKey, Limit, page
@@ -27,43 +26,38 @@ AfterAddress = Annotated[str | None, QueryParameter(max_length=254)]
 
 @access.get("/api/whitelists", "whitelists.read")
 async def list_whitelists(
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
     after: FromQuery[UUID | None] = None,
     limit: Limit = 50,
 ) -> Page[Whitelist]:
-    whitelists = await actions.list_whitelists(database, caller, after, limit + 1)
+    whitelists = await actions.list_whitelists(call.database, call.caller, after, limit + 1)
     return page(whitelists, limit, lambda whitelist: whitelist.id)
 
 
 @access.post("/api/whitelists", "whitelists.write", WhitelistNameTaken, IdempotencyKeyReused)
 async def create_whitelist(
     data: JSONBody[NewWhitelist],
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
     idempotency_key: IdempotencyKey = None,
 ) -> Data[Whitelist]:
-    key = access.once_for(caller, idempotency_key, "create_whitelist", data)
-    return Data(await actions.create_whitelist(database, caller, data, key))
+    key = access.once_for(call.caller, idempotency_key, "create_whitelist", data)
+    return Data(await actions.create_whitelist(call.database, call.caller, data, key))
 
 
 @access.delete("/api/whitelists/{whitelist_id:uuid}", "whitelists.write", WhitelistNotFound)
-async def delete_whitelist(
-    whitelist_id: FromPath[UUID], caller: Given[Caller], database: Given[Database]
-) -> None:
-    await actions.delete_whitelist(database, caller, whitelist_id)
+async def delete_whitelist(whitelist_id: FromPath[UUID], call: Given[Call]) -> None:
+    await actions.delete_whitelist(call.database, call.caller, whitelist_id)
 
 
 @access.get("/api/whitelists/{whitelist_id:uuid}/entries", "whitelists.read", WhitelistNotFound)
 async def list_entries(
     whitelist_id: FromPath[UUID],
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
     after: AfterAddress = None,
     limit: Limit = 50,
 ) -> Page[WhitelistEntry]:
     """Whose addresses are on it, in alphabetical order."""
-    entries = await actions.list_entries(database, caller, whitelist_id, after, limit + 1)
+    entries = await actions.list_entries(call.database, call.caller, whitelist_id, after, limit + 1)
     return page(entries, limit, lambda entry: entry.email)
 
 
@@ -71,11 +65,10 @@ async def list_entries(
 async def add_entry(
     whitelist_id: FromPath[UUID],
     data: JSONBody[NewWhitelistEntry],
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
 ) -> Data[WhitelistEntry]:
     """Put an address on it; twice is once."""
-    return Data(await actions.add_entry(database, caller, whitelist_id, data))
+    return Data(await actions.add_entry(call.database, call.caller, whitelist_id, data))
 
 
 @access.delete(
@@ -84,10 +77,8 @@ async def add_entry(
     WhitelistNotFound,
     WhitelistEntryNotFound,
 )
-async def remove_entry(
-    whitelist_id: FromPath[UUID], email: Address, caller: Given[Caller], database: Given[Database]
-) -> None:
-    await actions.remove_entry(database, caller, whitelist_id, email)
+async def remove_entry(whitelist_id: FromPath[UUID], email: Address, call: Given[Call]) -> None:
+    await actions.remove_entry(call.database, call.caller, whitelist_id, email)
 
 
 ROUTES = [

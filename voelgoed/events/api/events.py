@@ -6,7 +6,7 @@ from litestar.di import NamedDependency as Given
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from voelgoed.accounts import access
-from voelgoed.accounts.model import Caller
+from voelgoed.accounts.access import Call
 from voelgoed.events.actions import events as actions
 from voelgoed.events.model import (
     Event,
@@ -21,7 +21,6 @@ from voelgoed.events.model import (
     Transition,
     VenueNotFound,
 )
-from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import IdempotencyKeyReused
 from voelgoed.infra.refusal import InvalidRequest, VersionConflict
 from voelgoed.infra.shapes import Data, Page
@@ -34,8 +33,7 @@ Cursor = Annotated[
 
 @access.get("/api/events", "events.read")
 async def list_events(
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
     status: FromQuery[EventStatus | None] = None,
     after: Cursor = None,
     limit: Limit = 50,
@@ -43,27 +41,24 @@ async def list_events(
     """By starting time. Customers see what is published or live."""
     statuses: list[EventStatus] = [status] if status else []
     position = _position(after) if after else None
-    events = await actions.list_events(database, caller, statuses, position, limit + 1)
+    events = await actions.list_events(call.database, call.caller, statuses, position, limit + 1)
     return page(events, limit, lambda event: f"{event.starts_at.isoformat()}~{event.id}")
 
 
 @access.post("/api/events", "events.write", VenueNotFound, InvalidSchedule, IdempotencyKeyReused)
 async def create_event(
     data: JSONBody[NewEvent],
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
     idempotency_key: IdempotencyKey = None,
 ) -> Data[Event]:
     """A draft, to be published by a transition."""
-    key = access.once_for(caller, idempotency_key, "create_event", data)
-    return Data(await actions.create_event(database, caller, data, key))
+    key = access.once_for(call.caller, idempotency_key, "create_event", data)
+    return Data(await actions.create_event(call.database, call.caller, data, key))
 
 
 @access.get("/api/events/{event_id:uuid}", "events.read", EventNotFound)
-async def read_event(
-    event_id: FromPath[UUID], caller: Given[Caller], database: Given[Database]
-) -> Data[Event]:
-    return Data(await actions.read_event(database, caller, event_id))
+async def read_event(event_id: FromPath[UUID], call: Given[Call]) -> Data[Event]:
+    return Data(await actions.read_event(call.database, call.caller, event_id))
 
 
 @access.patch(
@@ -77,17 +72,14 @@ async def read_event(
 async def change_event(
     event_id: FromPath[UUID],
     data: JSONBody[EventChange],
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
 ) -> Data[Event]:
-    return Data(await actions.change_event(database, caller, event_id, data))
+    return Data(await actions.change_event(call.database, call.caller, event_id, data))
 
 
 @access.delete("/api/events/{event_id:uuid}", "events.write", EventNotFound, EventNotDraft)
-async def delete_event(
-    event_id: FromPath[UUID], caller: Given[Caller], database: Given[Database]
-) -> None:
-    await actions.delete_event(database, caller, event_id)
+async def delete_event(event_id: FromPath[UUID], call: Given[Call]) -> None:
+    await actions.delete_event(call.database, call.caller, event_id)
 
 
 @access.post(
@@ -101,11 +93,10 @@ async def delete_event(
 async def move_event(
     event_id: FromPath[UUID],
     data: JSONBody[Transition],
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
 ) -> Data[Event]:
     """Publish it, open its doors, end, archive or cancel it."""
-    return Data(await actions.move_event(database, caller, event_id, data))
+    return Data(await actions.move_event(call.database, call.caller, event_id, data))
 
 
 def _position(cursor: str) -> tuple[datetime, UUID]:

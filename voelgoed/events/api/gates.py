@@ -4,7 +4,7 @@ from litestar.di import NamedDependency as Given
 from litestar.params import FromPath, JSONBody
 
 from voelgoed.accounts import access
-from voelgoed.accounts.model import Caller
+from voelgoed.accounts.access import Call
 from voelgoed.events.actions import gates as actions
 from voelgoed.events.model import (
     EventFrozen,
@@ -17,7 +17,6 @@ from voelgoed.events.model import (
     NewGate,
     TooManyGates,
 )
-from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import IdempotencyKeyReused
 from voelgoed.infra.refusal import VersionConflict
 from voelgoed.infra.shapes import Data
@@ -25,10 +24,8 @@ from voelgoed.infra.web import IdempotencyKey
 
 
 @access.get("/api/events/{event_id:uuid}/gates", "gates.read", EventNotFound)
-async def list_gates(
-    event_id: FromPath[UUID], caller: Given[Caller], database: Given[Database]
-) -> Data[list[Gate]]:
-    return Data(await actions.list_gates(database, caller, event_id))
+async def list_gates(event_id: FromPath[UUID], call: Given[Call]) -> Data[list[Gate]]:
+    return Data(await actions.list_gates(call.database, call.caller, event_id))
 
 
 @access.post(
@@ -43,22 +40,20 @@ async def list_gates(
 async def create_gate(
     event_id: FromPath[UUID],
     data: JSONBody[NewGate],
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
     idempotency_key: IdempotencyKey = None,
 ) -> Data[Gate]:
-    key = access.once_for(caller, idempotency_key, "create_gate", event_id, data)
-    return Data(await actions.create_gate(database, caller, event_id, data, key))
+    key = access.once_for(call.caller, idempotency_key, "create_gate", event_id, data)
+    return Data(await actions.create_gate(call.database, call.caller, event_id, data, key))
 
 
 @access.get("/api/events/{event_id:uuid}/gates/{gate_id:uuid}", "gates.read", GateNotFound)
 async def read_gate(
     event_id: FromPath[UUID],
     gate_id: FromPath[UUID],
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
 ) -> Data[Gate]:
-    return Data(await actions.read_gate(database, caller, event_id, gate_id))
+    return Data(await actions.read_gate(call.database, call.caller, event_id, gate_id))
 
 
 @access.patch(
@@ -71,11 +66,10 @@ async def change_gate(
     event_id: FromPath[UUID],
     gate_id: FromPath[UUID],
     data: JSONBody[GateChange],
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
 ) -> Data[Gate]:
     """Open, close or re-arrange a gate."""
-    return Data(await actions.change_gate(database, caller, event_id, gate_id, data))
+    return Data(await actions.change_gate(call.database, call.caller, event_id, gate_id, data))
 
 
 @access.delete(
@@ -88,10 +82,9 @@ async def change_gate(
 async def delete_gate(
     event_id: FromPath[UUID],
     gate_id: FromPath[UUID],
-    caller: Given[Caller],
-    database: Given[Database],
+    call: Given[Call],
 ) -> None:
-    await actions.delete_gate(database, caller, event_id, gate_id)
+    await actions.delete_gate(call.database, call.caller, event_id, gate_id)
 
 
 ROUTES = [list_gates, create_gate, read_gate, change_gate, delete_gate]
