@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from voelgoed.infra.data_directory import DataDirectory, DataDirectoryError
+from voelgoed.infra.data_directory import UNFINISHED, DataDirectory, DataDirectoryError
 
 CLAIM_IN_ANOTHER_PROCESS = """
 import sys, time
 from pathlib import Path
-from voelgoed.infra.data_directory import DataDirectory
+from voelgoed.infra.data_directory import UNFINISHED, DataDirectory, DataDirectoryError
 claimed = DataDirectory.claim(Path(sys.argv[1]))
 claimed.announce("http://127.0.0.1:8000")
 print("claimed", flush=True)
@@ -117,3 +117,14 @@ def test_a_failed_write_leaves_the_old_secret(
     assert (tmp_path / "demo.json").read_text() == "old"
     assert not list(tmp_path.glob(".demo*"))
     claimed.release()
+
+
+def test_a_secret_that_a_killed_process_left_half_written_is_removed(tmp_path: Path) -> None:
+    DataDirectory.claim(tmp_path).release()
+    left = tmp_path / f"{UNFINISHED}x1y2"
+    left.write_text("half a secr")
+    directory = DataDirectory.claim(tmp_path)
+    try:
+        assert not left.exists()
+    finally:
+        directory.release()

@@ -155,15 +155,17 @@ def is_cross_site(scope: MutableMapping[str, Any], public_url: str | None) -> bo
     origin = headers.get(b"origin")
     if origin is None:
         return False
-    ours = {headers.get(b"host", b"").decode("latin-1"), public_url and _host(public_url)}
+    ours = {headers.get(b"host", b"").decode("latin-1")}
+    if public_url is not None:
+        ours.add(_host(public_url))
     return _host(origin.decode("latin-1")) not in ours
 
 
-def _host(url: str) -> str | None:
+def _host(url: str) -> str:
     try:
         return urlsplit(url).netloc
     except ValueError:
-        return None
+        return "not a host"
 
 
 def _bearer(connection: Connection) -> str | None:

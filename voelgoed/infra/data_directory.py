@@ -11,6 +11,7 @@ MARKER = "voelgoed-data"
 MARKER_TEXT = "This directory holds the data of a Voelgoed installation.\n"
 # A volume that was just formatted has this in it and still counts as empty.
 NOT_FOREIGN = {"lost+found"}
+UNFINISHED = ".unfinished-"
 
 
 class DataDirectoryError(Exception):
@@ -39,6 +40,8 @@ class DataDirectory:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             claimed.announce()
+            for left in path.glob(f"{UNFINISHED}*"):  # by a process that was killed while writing
+                left.unlink()
         except BlockingIOError:
             holder = os.pread(lock, 1000, 0).decode(errors="replace").strip()
             os.close(lock)
@@ -60,7 +63,7 @@ class DataDirectory:
 
     def write_secret(self, name: str, text: str) -> Path:
         """Readable by nobody else at any moment, and after a crash either the old or the new."""
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}-", dir=self.path)
+        descriptor, temporary = tempfile.mkstemp(prefix=UNFINISHED, dir=self.path)
         try:
             with open(descriptor, "w", encoding="utf-8") as file:
                 file.write(text)

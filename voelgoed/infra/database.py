@@ -128,13 +128,14 @@ class Database:
         try:
             self._pool = await asyncpg.create_pool(
                 self.url,
-                min_size=1,
+                min_size=0,  # else asyncpg logs a traceback a second while the server is away
                 max_size=self.connections_max,
                 init=_prepare_connection,
                 reset=_nothing_to_reset,
                 timeout=ACQUIRE_TIMEOUT_S,
                 server_settings=SERVER_SETTINGS,
             )
+            await self.ping()
         except GONE as fault:
             raise StorageUnavailable() from fault
 

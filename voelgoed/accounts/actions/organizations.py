@@ -11,7 +11,7 @@ from voelgoed.infra.keys import key
 from voelgoed.infra.passwords import hash_password
 from voelgoed.infra.refusal import Missing
 
-CACHED_S = 3600.0
+CACHED_S = 60.0  # how long a process killed between commit and drop can leave others behind
 
 
 async def create_organization(
