@@ -238,6 +238,9 @@ BEGIN
 END
 $$;
 
+-- So that a server can tell whether it fits its database before it answers anybody.
+GRANT SELECT ON _pogo_migration TO voelgoed_server;
+
 -- The server owns nothing. Each privilege below is one it uses.
 GRANT SELECT, INSERT, UPDATE ON organization TO voelgoed_server;
 GRANT SELECT, INSERT, UPDATE, DELETE ON

@@ -1,5 +1,6 @@
 """Bad requests of every kind: always 4xx, always one shape, never a stack trace."""
 
+import asyncio
 from typing import Any
 
 import httpx
@@ -175,3 +176,26 @@ async def test_a_line_break_at_the_end_is_part_of_the_text(
     )
     [fault] = assert_is_error(answer, 422, "invalid_request")["faults"]
     assert fault["path"] == "$.code"
+
+
+async def test_a_body_that_never_comes(
+    client: httpx.AsyncClient, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("voelgoed.http.BODY_S", 0.1)
+
+    async def stalling():
+        yield b"{"
+        await asyncio.sleep(1)
+        yield b"}"
+
+    answer = await client.post(
+        "/api/venues", content=stalling(), headers=tenant.as_("owner") | JSON
+    )
+    assert_is_error(answer, 408, "body_too_slow")
+
+
+async def test_an_address_of_the_client_that_is_none(client: httpx.AsyncClient, tenant: Tenant):
+    given = {"organization": "acme", "email": "a@b.example", "password": "wrong password"}
+    headers = {"X-Forwarded-For": "x" * 9_000}
+    answer = await client.post("/api/sessions", json=given, headers=headers)
+    assert_is_error(answer, 401, "invalid_credentials")

@@ -11,8 +11,9 @@ import pytest
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
-from tests.support import Tenant, a_gate, a_venue, an_event
+from tests.support import MovableClock, Tenant, a_gate, a_venue, an_event
 from voelgoed import live as module
+from voelgoed.services import Services
 
 
 @contextlib.asynccontextmanager
@@ -62,8 +63,7 @@ async def test_a_follower_hears_numbered_changes(
         )
         first, second = await hear(connection), await hear(connection)
         assert (first["type"], first["seq"], second["seq"]) == ("message", 1, 2)
-        assert second["data"]["event"] == "gate_changed"
-        assert second["data"]["gate"]["status"] == "open"
+        assert second["data"] == {"event": "gate_changed", "id": gate["id"], "version": 2}
     async with socket(url, tenant.as_("organiser")) as connection:
         assert (await subscribe(connection, topic))["seq"] == 2
 
@@ -150,3 +150,42 @@ async def test_an_open_socket_shows_it_is_alive_and_ends_with_its_session(
                     await connection.recv()
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == module.CLOSE_UNAUTHORIZED
+
+
+async def test_a_quiet_topic_that_was_forgotten_is_heard_again(
+    client: httpx.AsyncClient,
+    url: str,
+    tenant: Tenant,
+    event: dict[str, Any],
+    services: Services,
+    clock: MovableClock,
+):
+    """Its numbers begin anew; a reader from before must not take them for known."""
+    transitions = f"/api/events/{event['id']}/transitions"
+    headers = tenant.as_("owner")
+    await client.post(transitions, json={"to": "published"}, headers=headers)
+    async with socket(url, headers) as connection:
+        await subscribe(connection, f"event:{event['id']}")
+        async with services.database.transaction(tenant.id) as tx:
+            await tx.run("DELETE FROM live_topic")
+        await client.post(transitions, json={"to": "live"}, headers=headers)
+        assert (await hear(connection))["data"]["status"] == "live"
+
+
+async def test_who_may_no_longer_see_an_event_hears_no_more_of_it(
+    client: httpx.AsyncClient,
+    url: str,
+    tenant: Tenant,
+    event: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(module, "RECHECK_S", 0.1)
+    transitions = f"/api/events/{event['id']}/transitions"
+    await client.post(transitions, json={"to": "published"}, headers=tenant.as_("owner"))
+    async with socket(url, tenant.as_("customer")) as connection:
+        await subscribe(connection, f"event:{event['id']}")
+        await client.post(transitions, json={"to": "cancelled"}, headers=tenant.as_("owner"))
+        frame = await hear(connection)
+        while frame["type"] != "refused":
+            frame = await hear(connection)
+        assert frame["error"] == "event_not_found"

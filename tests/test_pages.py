@@ -68,3 +68,11 @@ async def test_nothing_outside_the_built_apps_can_be_reached(client: httpx.Async
     answer = await client.send(raw)
     assert answer.status_code == 404
     assert "[project]" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/scanner/%00", "/scanner/" + "a" * 5_000, "/scanner/index.html/x"]
+)
+async def test_a_name_that_no_file_can_have_is_not_found(client: httpx.AsyncClient, path: str):
+    answer = await client.get(path)
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")

@@ -15,14 +15,19 @@ from rich.console import Console
 
 from voelgoed import demo as demo_data
 from voelgoed.accounts.actions.organizations import create_organization
-from voelgoed.accounts.model import NewUser
+from voelgoed.accounts.model import NewPassword, NewUser
 from voelgoed.config import PREFIX, Settings, SettingsError, read_settings
 from voelgoed.infra.data_directory import DataDirectory, DataDirectoryError
 from voelgoed.infra.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from voelgoed.infra.log import configure_logs
-from voelgoed.infra.migrate import MigrationError, migrate, refuse_a_powerful_role
+from voelgoed.infra.migrate import (
+    MigrationError,
+    migrate,
+    refuse_a_powerful_role,
+    require_current_schema,
+)
 from voelgoed.infra.refusal import Refusal
-from voelgoed.infra.shapes import Slug
+from voelgoed.infra.shapes import Email, Name, Slug
 from voelgoed.openapi import document
 from voelgoed.server import PortError, listen, serve, url_of, work
 from voelgoed.services import Services, build_services, running
@@ -84,7 +89,11 @@ def up(host: Host = "127.0.0.1", port: Port = 8080) -> None:
 
 
 @cli.command(name="serve")
-def serve_command(host: Host = "127.0.0.1", port: Port = 8080, jobs: bool = True) -> None:
+def serve_command(
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    jobs: Annotated[bool, typer.Option(help="Run background jobs too.")] = True,
+) -> None:
     """Serve API and apps from an outside database; start as many of these as you need."""
     settings = _settings()
     services = build_services(settings, _outside_database(settings))
@@ -121,22 +130,37 @@ def create_organization_command(
 ) -> None:
     """Add a tenant with its owner; asks for the owner's password (or reads it from stdin)."""
     settings = _settings()
-    password = getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
-    fields = {"email": owner_email, "name": owner_email, "role": "owner", "password": password}
-    try:
-        owner = msgspec.convert(fields, NewUser)
-        msgspec.convert(slug, Slug)
-    except msgspec.ValidationError as fault:
-        raise SettingsError(str(fault)) from None
-
-    services = build_services(settings, _outside_database(settings))
+    _check(slug, Slug, "The short name has small letters, digits and single hyphens only.")
+    _check(name, Name, "The name must not be empty, nor longer than 200 characters.")
+    _check(owner_email, Email, "That is not an e-mail address.")
+    password = _ask_for_password()
+    _check(password, NewPassword, "A password has 10 to 200 characters.")
+    owner = NewUser(email=owner_email, name=owner_email, role="owner", password=password)
+    services = build_services(settings, _running_database(settings))
 
     async def create() -> None:
         async with running(services, with_jobs=False):
             created, _ = await create_organization(services.database, slug, name, owner)
         print(created.id)
+        _step(f"{owner_email} can log in now, with the organisation {slug!r}")
 
     uvloop.run(create())
+
+
+def _check(value: str, shape: object, explanation: str) -> None:
+    try:
+        msgspec.convert(value, shape)
+    except msgspec.ValidationError:
+        raise SettingsError(explanation) from None
+
+
+def _ask_for_password() -> str:
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\n")
+    password = getpass("Password: ")
+    if getpass("Again: ") != password:
+        raise SettingsError("The two passwords differ.")
+    return password
 
 
 @cli.command(name="settings")
@@ -165,7 +189,15 @@ def _outside_database(settings: Settings) -> str:
     if settings.database_url is None:
         raise SettingsError(f"Set {PREFIX}DATABASE_URL, or use `voelgoed up` for the embedded one.")
     uvloop.run(refuse_a_powerful_role(settings.database_url))
+    uvloop.run(require_current_schema(settings.database_url))
     return settings.database_url
+
+
+def _running_database(settings: Settings) -> str:
+    """The outside one, or the embedded one of a `voelgoed up` that is running."""
+    if settings.database_url is not None:
+        return _outside_database(settings)
+    return EmbeddedPostgres(settings.data / "postgres").url()
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Every setting, read once from the environment, checked before anything starts."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -50,7 +51,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     known = {field.name for field in msgspec.structs.fields(Settings)} | _USED_ELSEWHERE
     if unknown := sorted(set(given) - known):
         names = ", ".join(PREFIX + name.upper() for name in unknown)
-        raise SettingsError(f"Unknown setting {names}; `voelgoed settings` lists all.")
+        all_names = ", ".join(sorted(PREFIX + name.upper() for name in known))
+        raise SettingsError(f"Unknown setting {names}; there are {all_names}.")
     values = {name: value for name, value in given.items() if name not in _USED_ELSEWHERE}
     try:
         settings = msgspec.convert(values, Settings, strict=False, dec_hook=_decode)
@@ -60,6 +62,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         raise SettingsError(f"{PREFIX}DATABASE_CONNECTIONS_MAX must be between 2 and 1000.")
     if settings.redis_url and urlsplit(settings.redis_url).scheme not in REDIS_SCHEMES:
         raise SettingsError(f"{PREFIX}REDIS_URL must begin with one of {', '.join(REDIS_SCHEMES)}.")
+    if settings.public_url and not re.match(r"https?://[^/]", settings.public_url):
+        raise SettingsError(f"{PREFIX}PUBLIC_URL must begin with http:// or https://.")
     return settings
 
 

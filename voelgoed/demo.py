@@ -23,7 +23,7 @@ from voelgoed.events.actions.gates import create_gate
 from voelgoed.events.actions.venues import create_venue
 from voelgoed.events.model import Event, InvalidTransition, NewEvent, NewGate, NewVenue, Transition
 from voelgoed.events.rules.days import DAY_BREAK, days_between
-from voelgoed.infra.data_directory import DataDirectory
+from voelgoed.infra.data_directory import DataDirectory, DataDirectoryError
 from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import Once
 
@@ -61,6 +61,8 @@ async def ensure_demo(
 ) -> Demo | None:
     """None when this installation has organisations but no demo: it is in real use."""
     demo = _read(directory.path / FILE)
+    if demo is not None and demo.gates and await database.find_organization(SLUG) is None:
+        demo = None  # it tells of another database
     if demo is None:
         if await database.organization_ids():
             return None
@@ -183,6 +185,8 @@ def _read(path: Path) -> Demo | None:
         return msgspec.json.decode(path.read_bytes(), type=Demo)
     except FileNotFoundError:
         return None
+    except msgspec.MsgspecError as fault:
+        raise DataDirectoryError(f"{path} is damaged ({fault}); remove it") from None
 
 
 def _write(directory: DataDirectory, demo: Demo) -> None:

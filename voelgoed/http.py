@@ -1,5 +1,6 @@
 """The application: every route, and what stands around all of them."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, cast
@@ -27,7 +28,9 @@ from voelgoed.infra.metrics import http_requests
 from voelgoed.infra.refusal import InvalidRequest, Malformed, NotFound, Refusal
 from voelgoed.infra.web import (
     BODY_BYTES_MAX,
+    BODY_S,
     BodyTooLarge,
+    BodyTooSlow,
     ErrorBody,
     InvalidJson,
     MethodNotAllowed,
@@ -43,6 +46,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
+PATH_CHARACTERS_MAX = 2_000
 API_ROUTES = [*health.ROUTES, *accounts_api.ROUTES, *events_api.ROUTES]
 DEPENDENCIES = {"call": Provide(provide_call, sync_to_thread=False)}
 
@@ -87,7 +91,11 @@ def refuse(_: Request[Any, Any, Any], refusal: Refusal) -> Response[ErrorBody]:
 
 def refuse_http(request: Request[Any, Any, Any], fault: HTTPException) -> Response[ErrorBody]:
     """What the framework refuses, in our words."""
-    return refuse(request, _in_our_words(fault))
+    if fault.status_code < 500:
+        return refuse(request, _in_our_words(fault))
+    if static.is_page(request.scope["path"]):  # a name that the file system cannot have
+        return refuse(request, NotFound())
+    return apologise(request, fault)
 
 
 def refuse_unstorable(request: Request[Any, Any, Any], fault: Exception) -> Response[ErrorBody]:
@@ -112,9 +120,7 @@ def _in_our_words(fault: HTTPException) -> Refusal:
         return NotFound()
     if fault.status_code == HTTP_413_REQUEST_ENTITY_TOO_LARGE:
         return BodyTooLarge()
-    if fault.status_code < 500:
-        return Malformed(fault.detail)
-    raise fault
+    return Malformed(fault.detail)
 
 
 def _faults(fault: ValidationException) -> list[dict[str, str]]:
@@ -174,12 +180,27 @@ class Front:
                 _add_headers(message["headers"], scope["path"])
             await send(message)
 
-        if is_cross_site(scope, self.public_url):
+        async def receiving() -> MutableMapping[str, Any]:
+            if arrived.is_set():  # all of it; what follows is the client's leaving
+                return await receive()
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError:
+                raise BodyTooSlow() from None
+            if not message.get("more_body"):
+                arrived.set()
+            return message
+
+        arrived, deadline = asyncio.Event(), asyncio.get_running_loop().time() + BODY_S
+        if "\0" in scope["path"] or len(scope["path"]) > PATH_CHARACTERS_MAX:
+            await _answer(sending, NotFound())
+        elif is_cross_site(scope, self.public_url):
             await _answer(sending, CrossSiteRequest())
         elif _has_foreign_body(scope):
             await _answer(sending, UnsupportedMediaType())
         else:
-            await self.app(scope, receive, sending)  # pyright: ignore[reportArgumentType]
+            await self.app(scope, receiving, sending)  # pyright: ignore[reportArgumentType]
         route = scope.get("path_template") or "none"
         http_requests.labels(scope["method"], route, status).observe(time.perf_counter() - begun)
 

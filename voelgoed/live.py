@@ -28,6 +28,7 @@ SEND_TIMEOUT_S = 20.0
 RECHECK_S = 25.0
 """How often an open socket proves its session again, and tells the reader it is alive."""
 CLOSE_UNAUTHORIZED = 4401
+CLOSE_TRY_LATER = 1013
 CLOSE_BAD_FRAME = 4400
 
 TopicRule = Callable[[Transaction, Caller, UUID], Awaitable[None]]
@@ -55,8 +56,10 @@ async def live_socket(socket: Socket) -> None:
     await socket.accept()
     try:
         caller = await caller_of(socket)
-    except Refusal as refusal:
+    except Unauthenticated as refusal:
         return await _close(socket, CLOSE_UNAUTHORIZED, refusal.code)
+    except Refusal as refusal:
+        return await _close(socket, CLOSE_TRY_LATER, refusal.code)
     connection = _Connection(socket, database, live, caller)
     try:
         await connection.run()
@@ -127,8 +130,10 @@ class _Connection:
                 self._followed[topic] = subscription
             async with self._database.transaction(self._caller.organization_id) as tx:
                 seq = await current_seq(tx, topic)
-            self._followed[topic].known_seq = seq
+            self._followed[topic].discard_up_to(seq)
         except Refusal as refusal:
+            if topic in self._followed:
+                self._live.unfollow(self._followed.pop(topic))
             told = {"error": refusal.code, "message": refusal.message}
             await self._send({"type": "refused", "topic": topic, **told})
         else:
@@ -140,23 +145,30 @@ class _Connection:
             self._wake.clear()
             for subscription in list(self._followed.values()):
                 for envelope in subscription.take():
-                    if envelope.seq == 0:
-                        # The database was away. A crash may have set its numbers back.
-                        subscription.known_seq = 0
-                    if envelope.seq == 0 or envelope.seq > subscription.known_seq:
-                        await self._send(_frame(envelope))
+                    await self._send(_frame(envelope))
 
     async def _recheck(self) -> None:
         while True:
             await asyncio.sleep(RECHECK_S)
             try:
-                await caller_of(self._socket)
+                self._caller = await caller_of(self._socket)
+                await self._drop_what_is_no_longer_allowed()
             except Unauthenticated as refusal:
                 await _close(self._socket, CLOSE_UNAUTHORIZED, refusal.code)
                 return
             except Refusal:
                 pass  # the database is away; nothing is published meanwhile anyway
             await self._send({"type": "alive"})
+
+    async def _drop_what_is_no_longer_allowed(self) -> None:
+        for topic in list(self._followed):
+            try:
+                async with self._database.transaction(self._caller.organization_id) as tx:
+                    await _authorize(tx, self._caller, topic)
+            except Missing as refusal:
+                self._live.unfollow(self._followed.pop(topic))
+                told = {"error": refusal.code, "message": refusal.message}
+                await self._send({"type": "refused", "topic": topic, **told})
 
     async def _send(self, frame: dict[str, object]) -> None:
         async with self._sending:

@@ -33,7 +33,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(2048)
     except OSError as fault:
         raise PortError(
-            f"{host} port {port} cannot be listened on: {fault.strerror}; choose another --port"
+            f"{host} port {port} cannot be listened on: {fault.strerror}; choose another --port or --host"
         ) from None
     return listener
 

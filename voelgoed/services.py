@@ -32,10 +32,10 @@ def build_services(settings: Settings, database_url: str, clock: Clock | None = 
     live = Live(database, cache.distrust, cache.forget_all)
 
     async def after_commit(tx: Transaction) -> None:
-        if tx.dropped_keys:
-            await cache.drop(tx.dropped_keys)
-            live.post_dropped_keys(tx.organization_id, tx.dropped_keys)
         live.post(tx.organization_id, tx.messages)
+        if tx.dropped_keys:
+            live.post_dropped_keys(tx.organization_id, tx.dropped_keys)
+            await cache.drop(tx.dropped_keys)
 
     database.after_commit = after_commit
     jobs = Jobs(database)

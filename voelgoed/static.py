@@ -34,10 +34,17 @@ API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 @lru_cache(maxsize=1_000)  # every answer asks this
 def policy_of(path: str) -> bytes:
-    place = next((place for place in PLACES if f"{path}/".startswith(f"{place}/")), None)
-    if place == "/api/docs":
+    if _is_below(path, "/api/docs"):
         return DOCS_POLICY.encode()
-    return (APP_POLICY if place or path == "/" else API_POLICY).encode()
+    return (APP_POLICY if is_page(path) else API_POLICY).encode()
+
+
+def is_page(path: str) -> bool:
+    return path == "/" or any(_is_below(path, place) for place in PLACES)
+
+
+def _is_below(path: str, place: str) -> bool:
+    return f"{path}/".startswith(f"{place}/")
 
 
 @get("/", include_in_schema=False, opt={"public": True}, cache_control=ASK_FIRST)

@@ -1,5 +1,6 @@
 """Changing one's own password."""
 
+import asyncio
 from datetime import timedelta
 
 import httpx
@@ -60,3 +61,51 @@ async def test_guessing_the_current_password_is_limited(
     monkeypatch.setattr(actions, "PER_EMAIL_AND_IP", Limit(1, timedelta(minutes=15)))
     assert (await change_password(client, tenant, WRONG)).status_code == 403
     assert (await change_password(client, tenant, PASSWORD)).status_code == 429
+
+
+@pytest.fixture
+def slow_verification(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Verification waits for this event, as it would on a busy machine."""
+    verify, go_on = actions.verify_password, asyncio.Event()
+
+    async def slowly(stored: str | None, password: str) -> bool:
+        right = await verify(stored, password)
+        await go_on.wait()
+        return right
+
+    monkeypatch.setattr(actions, "verify_password", slowly)
+    return go_on
+
+
+async def reset(client: httpx.AsyncClient, tenant: Tenant) -> None:
+    answer = await client.put(
+        f"/api/users/{tenant.users['customer']}/password",
+        json={"new_password": NEW_PASSWORD},
+        headers=tenant.as_("owner"),
+    )
+    assert answer.status_code == 204
+
+
+async def test_who_is_logging_in_with_a_password_that_is_just_reset_is_refused(
+    client: httpx.AsyncClient, tenant: Tenant, slow_verification: asyncio.Event
+) -> None:
+    given = {"organization": "acme", "email": "customer@acme.example", "password": PASSWORD}
+    logging_in = asyncio.create_task(client.post("/api/sessions", json=given))
+    await asyncio.sleep(0.2)
+    await reset(client, tenant)
+    slow_verification.set()
+    assert (await logging_in).status_code == 401
+
+
+async def test_who_is_changing_a_password_that_is_just_reset_is_refused(
+    client: httpx.AsyncClient, tenant: Tenant, slow_verification: asyncio.Event
+) -> None:
+    change = {"current_password": PASSWORD, "new_password": "the intruder's password"}
+    headers = tenant.as_("customer")
+    changing = asyncio.create_task(
+        client.put("/api/session/password", json=change, headers=headers)
+    )
+    await asyncio.sleep(0.2)
+    await reset(client, tenant)
+    slow_verification.set()
+    assert (await changing).json()["error"] == "wrong_password"

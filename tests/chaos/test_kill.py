@@ -138,28 +138,28 @@ def test_jobs_and_live_messages_go_on_after_the_database_was_away(here: Installa
     topic = f"event:{demo['event_id']}"
     gate = f"/api/events/{demo['event_id']}/gates/{demo['gates'][0]['id']}"
     with a_client(server.url, token) as client, a_follower(server.url, token, topic) as early:
-        rename(client, gate, "Before")
-        assert frame(early)["data"]["gate"]["name"] == "Before"
+        before = rename(client, gate, "Before")
+        assert frame(early)["data"]["version"] == before
         make_the_periodic_job_due(here)
         with a_follower(server.url, token, topic) as late:
-            rename(client, gate, "Last")
-            assert frame(early)["data"]["gate"]["name"] == "Last"
-            assert frame(late)["data"]["gate"]["name"] == "Last"
+            last = rename(client, gate, "Last")
+            assert frame(early)["data"]["version"] == frame(late)["data"]["version"] == last
             # The numbers of live messages may be set back by this crash; no message may be missed.
             here.kill_database()
             assert client.get("/health/ready").json()["error"] == "storage_unavailable"
             assert client.get("/health/live").status_code == 200
             here.postgres.start()
             assert frame(early)["type"] == frame(late)["type"] == "reread"
-            rename(client, gate, "After")
-            for follower in (early, late):
-                assert frame(follower)["data"]["gate"]["name"] == "After"
+            after = rename(client, gate, "After")
+            assert frame(early)["data"]["version"] == frame(late)["data"]["version"] == after
     eventually(lambda: runs_of("accounts.purge", server) == 1)
 
 
-def rename(client: httpx.Client, gate: str, name: str) -> None:
+def rename(client: httpx.Client, gate: str, name: str) -> int:
+    """Gives the version that this made."""
     version = client.get(gate).raise_for_status().json()["data"]["version"]
     client.patch(gate, json={"version": version, "name": name}).raise_for_status()
+    return version + 1
 
 
 def make_the_periodic_job_due(here: Installation) -> None:

@@ -483,3 +483,27 @@ async def test_moments_are_answered_in_utc_whatever_offset_they_came_with(
     assert event["starts_at"] == "2030-06-01T16:00:00Z"
     read = (await client.get(f"/api/events/{event['id']}", headers=headers)).json()["data"]
     assert read == event
+
+
+async def test_a_day_is_named_by_the_date_it_began_on_at_the_venue(
+    client: httpx.AsyncClient, tenant: Tenant
+):
+    headers = tenant.as_("owner")
+    venue = (await client.post("/api/venues", json=a_venue(), headers=headers)).json()["data"]
+    body = an_event(venue["id"])
+    body["days"] = [
+        {"date": "1999-01-01", "starts_at": body["starts_at"], "ends_at": body["ends_at"]}
+    ]
+    answer = await client.post("/api/events", json=body, headers=headers)
+    assert answer.json()["details"]["faults"] == [
+        {"path": "$.days[0].date", "message": "must be 2030-06-01"}
+    ]
+
+
+async def test_a_venue_with_events_keeps_its_timezone(client: httpx.AsyncClient, tenant: Tenant):
+    headers = tenant.as_("owner")
+    venue = (await client.post("/api/venues", json=a_venue(), headers=headers)).json()["data"]
+    path, change = f"/api/venues/{venue['id']}", {"version": 1, "timezone": "Pacific/Auckland"}
+    await client.post("/api/events", json=an_event(venue["id"]), headers=headers)
+    answer = await client.patch(path, json=change, headers=headers)
+    assert (answer.status_code, answer.json()["error"]) == (409, "timezone_in_use")

@@ -192,3 +192,15 @@ async def test_a_drop_that_redis_missed_is_made_up_for_before_it_is_trusted_agai
     assert await read(cache, Cold("fresh")) == "fresh"
     neighbour.forget([KEY])
     assert await read(neighbour, Cold("from cold")) != "stale"
+
+
+async def test_a_reader_that_goes_away_takes_no_other_with_it(cache: Cache):
+    cold = Cold()
+    cold.gate.clear()
+    first = asyncio.create_task(read(cache, cold))
+    await asyncio.sleep(0.05)
+    second = asyncio.create_task(read(cache, cold))
+    await asyncio.sleep(0.05)
+    first.cancel()
+    cold.gate.set()
+    assert await second == "one"

@@ -1,4 +1,7 @@
 import asyncio
+import contextlib
+import os
+import signal
 
 import asyncpg
 import pytest
@@ -87,3 +90,37 @@ async def test_a_database_that_is_away_is_a_refusal(clock):
         await database.open()
     with pytest.raises(StorageUnavailable):
         await database.ping()
+
+
+async def test_a_failure_that_was_swallowed_is_not_taken_for_a_commit(
+    services: Services, tenant: Tenant
+):
+    with pytest.raises(RuntimeError, match="rolled back"):
+        async with services.database.transaction(tenant.id) as tx:
+            await rename(tx, "never")
+            with contextlib.suppress(asyncpg.PostgresError):
+                await tx.run("SELECT 1 / 0")
+    assert await name_of(services.database, tenant) == "Acme"
+
+
+async def test_a_frozen_server_is_a_refusal_too(
+    services: Services, tenant: Tenant, postgres: EmbeddedPostgres, database_name: str
+):
+    """It keeps the connection and says nothing: as behind a cable that was pulled."""
+    admin = await asyncpg.connect(postgres.url("postgres", "postgres"))
+    await name_of(services.database, tenant)
+    rows = await admin.fetch(
+        "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND application_name = 'voelgoed'",
+        database_name,
+    )
+    for row in rows:
+        os.kill(row["pid"], signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(10):
+            with pytest.raises(StorageUnavailable):
+                await name_of(services.database, tenant)
+    finally:
+        for row in rows:
+            os.kill(row["pid"], signal.SIGCONT)
+        await admin.close()
+    assert await name_of(services.database, tenant) == "Acme"

@@ -212,3 +212,13 @@ async def test_topics_nobody_spoke_in_for_long_are_forgotten(
     clock.ahead += module.TOPIC_IDLE_MAX * 2
     async with services.database.transaction(tenant.id) as tx:
         assert await module.purge(tx) == 1
+
+
+async def test_what_is_committed_is_still_told_when_the_process_stops(
+    services: Services, elsewhere: Live, tenant: Tenant
+):
+    async with following(elsewhere, tenant) as reader:
+        await say(services.database, tenant, "last words")
+        await services.live.stop()
+        [message] = await reader.until(1)
+        assert message.data == {"text": "last words"}

@@ -5,7 +5,13 @@ import asyncpg
 import pytest
 
 from voelgoed.infra.embedded import EmbeddedPostgres
-from voelgoed.infra.migrate import MIGRATIONS, MigrationError, migrate, refuse_a_powerful_role
+from voelgoed.infra.migrate import (
+    MIGRATIONS,
+    MigrationError,
+    migrate,
+    refuse_a_powerful_role,
+    require_current_schema,
+)
 
 
 @pytest.fixture
@@ -70,3 +76,17 @@ def test_migrations_are_numbered_and_depend_on_the_one_before():
     for before, name in zip(["", *names], names, strict=False):
         second_line = (MIGRATIONS / f"{name}.sql").read_text().splitlines()[1]
         assert second_line.removeprefix("-- depends:").strip() == before
+
+
+async def test_a_server_refuses_a_database_that_was_not_migrated(
+    postgres: EmbeddedPostgres, empty: str
+):
+    with pytest.raises(MigrationError, match="0001_foundation.*run `voelgoed migrate`"):
+        await require_current_schema(postgres.url("voelgoed_server", empty))
+    await migrate(postgres.url("voelgoed_owner", empty))
+    await require_current_schema(postgres.url("voelgoed_server", empty))
+
+
+async def test_only_the_owner_of_the_database_migrates_it(postgres: EmbeddedPostgres, empty: str):
+    with pytest.raises(MigrationError, match="owns the database"):
+        await migrate(postgres.url("voelgoed_server", empty))

@@ -6,6 +6,7 @@ organisation comes from the credential and from nowhere else.
 
 from collections.abc import Callable, MutableMapping
 from hashlib import sha256
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -134,8 +135,17 @@ def provide_call(request: litestar.Request[Any, Any, Any]) -> Call:
 
 
 def origin_of(connection: Connection) -> Origin:
-    ip = connection.client.host if connection.client else "unknown"
-    return Origin(ip, connection.headers.get("user-agent", "")[:USER_AGENT_CHARACTERS_MAX])
+    return Origin(
+        _address(connection), connection.headers.get("user-agent", "")[:USER_AGENT_CHARACTERS_MAX]
+    )
+
+
+def _address(connection: Connection) -> str:
+    """A proxy's word for it may be anything."""
+    try:
+        return str(ip_address(connection.client.host if connection.client else ""))
+    except ValueError:
+        return "unknown"
 
 
 def is_cross_site(scope: MutableMapping[str, Any], public_url: str | None) -> bool:

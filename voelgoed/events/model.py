@@ -164,6 +164,10 @@ class VenueInUse(Conflict):
     """Events take place at this venue; it cannot be deleted."""
 
 
+class TimezoneInUse(Conflict):
+    """Events take place at this venue, and their days follow its timezone."""
+
+
 class EventNotDraft(Conflict):
     """Only a draft can be deleted; cancel the event instead."""
 

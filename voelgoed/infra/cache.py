@@ -64,12 +64,19 @@ class Cache:
         if entry is not None:
             return msgspec.convert(entry.value, shape)
         if key in self._loading:  # ten requests for one missing key are one load
-            return msgspec.convert(await asyncio.shield(self._loading[key]), shape)
-        loading: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+            loading = self._loading[key]
+            await asyncio.wait([loading])
+            if loading.cancelled():  # whoever loaded it went away; that is not our end
+                return await self.read(key, shape, load, ttl_s=ttl_s)
+            return msgspec.convert(loading.result(), shape)
+        loading = asyncio.get_running_loop().create_future()
         loading.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._loading[key] = loading
         try:
             value = await self._read_below(key, shape, load, ttl_s)
+        except asyncio.CancelledError:
+            loading.cancel()
+            raise
         except BaseException as fault:
             loading.set_exception(fault)
             raise
@@ -138,7 +145,6 @@ class _Warm:
         self._fill = self._redis.register_script(_FILL)
         self._paused_until = 0.0
         self._missed: set[str] = set()
-        warm_tier_up.set(1)
 
     async def close(self) -> None:
         await self._redis.aclose()

@@ -31,6 +31,10 @@ log = structlog.get_logger()
 ACQUIRE_TIMEOUT_S = 2.0
 STATEMENT_TIMEOUT_MS = 10_000
 LOCK_TIMEOUT_MS = 5_000
+SILENCE_TIMEOUT_S = 12.0
+"""For a server that is frozen or cut off and so cannot time a statement out itself."""
+FIRST_WORD_TIMEOUT_S = 2.0
+"""For the first statement on a connection, which takes no time when all is well."""
 IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000
 
 SERVER_SETTINGS = {
@@ -133,6 +137,7 @@ class Database:
                 init=_prepare_connection,
                 reset=_nothing_to_reset,
                 timeout=ACQUIRE_TIMEOUT_S,
+                command_timeout=SILENCE_TIMEOUT_S,
                 server_settings=SERVER_SETTINGS,
             )
             await self.ping()
@@ -153,14 +158,15 @@ class Database:
     @asynccontextmanager
     async def transaction(self, organization_id: UUID) -> AsyncGenerator[Transaction]:
         async with self._acquired() as connection:
-            await connection.execute(_begin(organization_id))
+            await connection.execute(_begin(organization_id), timeout=FIRST_WORD_TIMEOUT_S)
             tx = Transaction(connection, organization_id, self.clock.now())
             try:
                 yield tx
             except BaseException:
                 await _roll_back(connection)
                 raise
-            await connection.execute("COMMIT")
+            if await connection.execute("COMMIT") != "COMMIT":
+                raise RuntimeError("a statement had failed unnoticed; everything was rolled back")
         if self.after_commit is not None and (tx.messages or tx.dropped_keys):
             await self.after_commit(tx)
 
@@ -169,7 +175,7 @@ class Database:
     ) -> T | None:
         """One call, one round trip, of a database function that sets the organisation itself."""
         async with self._acquired() as connection:
-            record = await connection.fetchrow(query, *values)
+            record = await connection.fetchrow(query, *values, timeout=FIRST_WORD_TIMEOUT_S)
         return None if record is None else shape(**record)
 
     async def find_organization(self, slug: str) -> UUID | None:
@@ -198,6 +204,9 @@ class Database:
                 yield connection
             except asyncpg.InterfaceError:
                 lost = _is_lost(connection)
+                raise
+            except TimeoutError:
+                connection.terminate()  # giving it back would wait for an answer once more
                 raise
             finally:
                 await self._pool.release(connection)
@@ -236,7 +245,7 @@ def _is_lost(connection: "Connection") -> bool:
 
 async def _roll_back(connection: "Connection") -> None:
     try:
-        await connection.execute("ROLLBACK")
+        await connection.execute("ROLLBACK", timeout=FIRST_WORD_TIMEOUT_S)
     except (*GONE, asyncpg.PostgresError, asyncpg.InterfaceError):
         if not _is_lost(connection):
             connection.terminate()

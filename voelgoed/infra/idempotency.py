@@ -64,7 +64,10 @@ async def once(
     )
     if kept is None or kept.fingerprint != key.fingerprint:
         raise IdempotencyKeyReused()
-    return msgspec.json.decode(kept.answer, type=shape)
+    try:
+        return msgspec.json.decode(kept.answer, type=shape)
+    except msgspec.MsgspecError:
+        raise IdempotencyKeyReused() from None  # kept by an older version of this program
 
 
 async def purge(tx: Transaction) -> int:

@@ -12,6 +12,7 @@ from pgqueuer import AsyncpgDriver, DatabaseRetryEntrypointExecutor, PgQueuer, Q
 from pgqueuer.models import Job, Schedule
 
 from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.keys import key
 from voelgoed.infra.metrics import jobs_run
 
 P = TypeVar("P", bound=msgspec.Struct)
@@ -34,13 +35,17 @@ async def enqueue(
     after: timedelta | None = None,
     only_once_as: str | None = None,
 ) -> None:
-    """Run `name` once this transaction has committed; while `only_once_as` waits, add no other."""
+    """Run `name` once this transaction has committed.
+
+    While a job of this organisation with the same `only_once_as` waits or runs, no other is added:
+    such a job must look, at its end, whether there is more to do.
+    """
     driver = AsyncpgDriver(tx.connection)  # pyright: ignore[reportArgumentType]
     await Queries(driver).enqueue(
         name,
         msgspec.json.encode(payload),
         execute_after=after,
-        dedupe_key=only_once_as,
+        dedupe_key=only_once_as and key(tx.organization_id, "job", name, only_once_as),
         on_conflict="skip",
     )
 

@@ -12,18 +12,16 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from uuid import UUID
 
-import asyncpg
 import msgspec
 import structlog
 
-from voelgoed.infra.database import GONE, Database, Message, Transaction
+from voelgoed.infra.database import Database, Message, Transaction
 from voelgoed.infra.metrics import (
     live_coalesced,
     live_missed,
     live_published,
     live_subscriptions,
 )
-from voelgoed.infra.refusal import StorageUnavailable
 
 log = structlog.get_logger()
 
@@ -33,6 +31,7 @@ BATCH_MAX = 200
 WAITING_MAX = 10_000
 SUBSCRIPTION_QUEUE_MAX = 256
 RECONNECT_S = (0.1, 0.5, 1.0, 2.0, 5.0)
+DRAIN_S = 1.0
 TOPIC_IDLE_MAX = timedelta(days=1)
 
 
@@ -53,8 +52,6 @@ class Subscription:
     def __init__(self, organization_id: UUID, topic: str, wake: asyncio.Event) -> None:
         self.organization_id = organization_id
         self.topic = topic
-        self.known_seq = 0
-        """What the reader knew when it began; nothing up to here need be sent."""
         self._queue: deque[Envelope] = deque()
         self._wake = wake
 
@@ -65,6 +62,11 @@ class Subscription:
             envelope = Envelope(envelope.organization_id, envelope.topic, envelope.seq)
         self._queue.append(envelope)
         self._wake.set()
+
+    def discard_up_to(self, seq: int) -> None:
+        """What came in before the reader knew its number. Later ones are never held against it:
+        numbers go back after a crash or a long silence, and to hear something twice is harmless."""
+        self._queue = deque(envelope for envelope in self._queue if envelope.seq > seq)
 
     def take(self) -> list[Envelope]:
         taken = list(self._queue)
@@ -90,6 +92,8 @@ class Live:
         self._tasks: list[asyncio.Task[None]] = []
         self._listening = asyncio.Event()
         self._stopping = False
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     async def start(self) -> None:
         self._tasks = [
@@ -100,9 +104,10 @@ class Live:
             await asyncio.wait_for(self._listening.wait(), 5)
 
     async def stop(self) -> None:
-        self._stopping = (
-            True  # a task whose connection is just being lost may miss its cancellation
-        )
+        with contextlib.suppress(TimeoutError):  # what is committed should still be told
+            await asyncio.wait_for(self._idle.wait(), DRAIN_S)
+        # A task whose connection is just being lost may miss its cancellation.
+        self._stopping = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -115,10 +120,14 @@ class Live:
                 self._reread[organization_id, message.topic] = None
             else:
                 self._waiting.append((organization_id, message))
-        self._something.set()
+            self._wake_up()
 
     def post_dropped_keys(self, organization_id: UUID, keys: Iterable[str]) -> None:
         self._drops[organization_id].update(keys)
+        self._wake_up()
+
+    def _wake_up(self) -> None:
+        self._idle.clear()
         self._something.set()
 
     def follow(self, organization_id: UUID, topic: str, wake: asyncio.Event) -> Subscription:
@@ -141,8 +150,8 @@ class Live:
             try:
                 await self._listen_until_lost()
                 attempt = 0
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, *GONE) as fault:
-                log.warning("live_listener_lost", reason=type(fault).__name__)
+            except Exception as fault:  # whatever it was, listening must go on
+                log.warning("live_listener_lost", reason=repr(fault))
             await asyncio.sleep(RECONNECT_S[min(attempt, len(RECONNECT_S) - 1)])
             attempt += 1
 
@@ -179,6 +188,7 @@ class Live:
             batch = self._next_batch()
             if batch is None:
                 self._something.clear()
+                self._idle.set()
                 continue
             organization_id, messages, dropped_keys = batch
             try:
@@ -186,13 +196,8 @@ class Live:
                     await _send(tx, messages, dropped_keys)
                 live_published.inc(len(messages))
                 attempt = 0
-            except (
-                StorageUnavailable,
-                asyncpg.PostgresError,
-                asyncpg.InterfaceError,
-                *GONE,
-            ) as fault:
-                log.warning("live_publish_failed", reason=type(fault).__name__)
+            except Exception as fault:  # whatever it was, publishing must go on
+                log.warning("live_publish_failed", reason=repr(fault))
                 self._reread.update({(organization_id, m.topic): None for m in messages})
                 self._drops[organization_id].update(dropped_keys)
                 await asyncio.sleep(RECONNECT_S[min(attempt, len(RECONNECT_S) - 1)])
@@ -217,7 +222,7 @@ class Live:
             else:
                 others.append((owner, message))
         self._waiting.extendleft(reversed(others))
-        if not self._waiting:  # only behind everything older
+        if len(mine) < BATCH_MAX:
             for owner, topic in [k for k in self._reread if k[0] == organization_id][:BATCH_MAX]:
                 del self._reread[owner, topic]
                 mine.append(Message(topic, None))

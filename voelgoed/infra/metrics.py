@@ -18,7 +18,9 @@ database_wait = Histogram(
 cache_reads = Counter(
     "voelgoed_cache_reads", "Cache look-ups by tier and outcome.", ("tier", "hit")
 )
-warm_tier_up = Gauge("voelgoed_warm_tier_up", "1 while Redis answers, 0 while it is skipped.")
+warm_tier_up = Gauge(
+    "voelgoed_warm_tier_up", "1 when Redis last answered; 0 when it did not, or there is none."
+)
 live_published = Counter("voelgoed_live_published", "Live messages sent to all processes.")
 live_coalesced = Counter(
     "voelgoed_live_coalesced", "Live messages replaced by 'read again' because too many waited."

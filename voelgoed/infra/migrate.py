@@ -27,6 +27,10 @@ async def migrate(owner_url: str, directory: Path = MIGRATIONS) -> None:
         await pogo.apply(connection, directory, schema_name="public", logger=_quiet)
     except BadMigrationError as fault:
         raise MigrationError(f"{fault}: {fault.__cause__ or ''}") from fault
+    except asyncpg.PostgresError as fault:
+        raise MigrationError(
+            f"The schema cannot be changed ({fault}); connect as the role that owns the database."
+        ) from fault
     finally:
         await connection.close()
 
@@ -67,6 +71,27 @@ async def refuse_a_powerful_role(url: str) -> None:
             "The server's database role may own no tables and must be subject to row-level "
             f"security: connect as {SERVER_ROLE}, not as an owner or superuser."
         )
+
+
+async def require_current_schema(url: str, directory: Path = MIGRATIONS) -> None:
+    """A server on an older schema would look ready and answer every request with an apology."""
+    connection = await _connect(url)
+    try:
+        if await connection.fetchval("SELECT to_regclass('_pogo_migration')") is None:
+            applied: set[str] = set()
+        else:
+            rows = await connection.fetch("SELECT migration_id FROM _pogo_migration")
+            applied = {row[0] for row in rows}
+    finally:
+        await connection.close()
+    if missing := sorted(_names(directory) - applied):
+        raise MigrationError(
+            f"The database lacks {', '.join(missing)}: run `voelgoed migrate` first."
+        )
+
+
+def _names(directory: Path) -> set[str]:
+    return {path.stem for path in directory.glob("*.sql")}
 
 
 _quiet = logging.getLogger("voelgoed.migrations")

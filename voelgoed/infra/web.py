@@ -27,6 +27,7 @@ from voelgoed.infra.shapes import Page
 T = TypeVar("T")
 
 BODY_BYTES_MAX = 64 * 1024
+BODY_S = 30.0
 PAGE_MAX = 200
 
 
@@ -36,6 +37,10 @@ class InvalidJson(Malformed):
 
 class BodyTooLarge(Malformed):
     """The body is larger than this address accepts."""
+
+
+class BodyTooSlow(Malformed):
+    """The body did not arrive in time."""
 
 
 class UnsupportedMediaType(Malformed):
@@ -48,6 +53,7 @@ class MethodNotAllowed(Malformed):
 
 STATUS: dict[type[Refusal], int] = {
     BodyTooLarge: 413,
+    BodyTooSlow: 408,
     UnsupportedMediaType: 415,
     MethodNotAllowed: 405,
     Malformed: 400,
@@ -62,7 +68,12 @@ STATUS: dict[type[Refusal], int] = {
 """The one table from refusal to status: a class, or else the nearest kind above it."""
 
 ALWAYS_POSSIBLE: tuple[type[Refusal], ...] = (InvalidRequest, StorageUnavailable)
-WITH_A_BODY: tuple[type[Refusal], ...] = (InvalidJson, BodyTooLarge, UnsupportedMediaType)
+WITH_A_BODY: tuple[type[Refusal], ...] = (
+    InvalidJson,
+    BodyTooSlow,
+    BodyTooLarge,
+    UnsupportedMediaType,
+)
 
 
 class ErrorBody(msgspec.Struct, frozen=True):

@@ -38,10 +38,11 @@ from voelgoed.infra.metrics import log_ins
 from voelgoed.infra.passwords import hash_password, verify_password
 from voelgoed.infra.rate_limit import Limit, give_back, take
 
-# One person mistyping is stopped early; a venue's whole office behind one address is not;
-# and nobody can lock a colleague out from afar, because the first limit is per address.
+# One person mistyping is stopped early; a venue's whole office behind one address is not. The
+# limit per account stops guessing from many addresses, and is wide, because whoever has that many
+# can also lock its owner out with it.
 PER_EMAIL_AND_IP = Limit(10, timedelta(minutes=15))
-PER_EMAIL = Limit(100, timedelta(minutes=15))
+PER_EMAIL = Limit(500, timedelta(minutes=15))
 PER_IP = Limit(200, timedelta(minutes=15))
 SESSIONS_MAX = 100  # of one user; the oldest give way
 REGISTRATIONS_PER_IP = Limit(20, timedelta(hours=1))
@@ -63,8 +64,11 @@ async def log_in(database: Database, origin: Origin, given: LogIn) -> LoggedIn:
         credentials = await users.find_credentials(tx, email)
     right = await verify_password(credentials and credentials.password_hash, given.password)
     async with database.transaction(organization_id) as tx:
-        user = await users.find_user(tx, credentials.id) if credentials and right else None
-        if user is not None and user.status == "active":
+        user = None
+        if credentials is not None and right:
+            # Again, and locked: the password may have been changed while we verified it.
+            user = await users.lock_user_with(tx, credentials.id, credentials.password_hash)
+        if user is not None:
             await give_back(tx, _attempt_key(email, origin.ip))
             log_ins.labels("done").inc()
             return await _open_session(tx, user, origin)
@@ -149,10 +153,12 @@ async def change_password(database: Database, caller: Caller, change: PasswordCh
         await take(tx, f"password:{user_id}", PER_EMAIL_AND_IP)
     async with database.transaction(caller.organization_id) as tx:
         current = await users.find_password_hash(tx, user_id)
-    if not await verify_password(current, change.current_password):
+    if current is None or not await verify_password(current, change.current_password):
         raise WrongPassword()
     password_hash = await hash_password(change.new_password)
     async with database.transaction(caller.organization_id) as tx:
+        if await users.lock_user_with(tx, user_id, current) is None:
+            raise WrongPassword()  # somebody has reset it meanwhile
         await users.set_password_hash(tx, user_id, password_hash)
         await sessions.delete_sessions_of(tx, user_id, keep=caller.session_id)
         await record(tx, caller, "password_changed", "User", user_id)

@@ -91,6 +91,19 @@ async def find_credentials(tx: Transaction, email: str) -> Credentials | None:
     )
 
 
+async def lock_user_with(tx: Transaction, user_id: UUID, password_hash: str) -> User | None:
+    """Locked, and only while the password that was verified is still the password."""
+    return await tx.row(
+        User,
+        """
+        SELECT id, organization_id, email, name, role, status, version, created_at, updated_at
+          FROM app_user WHERE id = $1 AND password_hash = $2 AND status = 'active' FOR UPDATE
+        """,
+        user_id,
+        password_hash,
+    )
+
+
 async def find_password_hash(tx: Transaction, user_id: UUID) -> str | None:
     return await tx.value(str, "SELECT password_hash FROM app_user WHERE id = $1", user_id)
 

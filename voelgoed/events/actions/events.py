@@ -22,7 +22,7 @@ from voelgoed.events.model import (
     Transition,
     VenueNotFound,
 )
-from voelgoed.events.rules.days import days_after_move, days_between
+from voelgoed.events.rules.days import days_after_move, days_between, misdated_days
 from voelgoed.events.rules.lifecycle import CHANGEABLE, NEXT, PUBLIC, may_become
 from voelgoed.events.rules.messages import event_changed, event_topic
 from voelgoed.events.rules.schedule import schedule_faults
@@ -43,7 +43,8 @@ async def create_event(
 
 async def _create(tx: Transaction, caller: Caller, new: NewEvent) -> Event:
     venue = await venue_of(tx, new.venue_id)
-    days = new.days or days_between(new.starts_at, new.ends_at, ZoneInfo(venue.timezone))
+    timezone = ZoneInfo(venue.timezone)
+    days = new.days or days_between(new.starts_at, new.ends_at, timezone)
     event = Event(
         id=new_id(),
         venue_id=venue.id,
@@ -60,7 +61,7 @@ async def _create(tx: Transaction, caller: Caller, new: NewEvent) -> Event:
         created_at=tx.now,
         updated_at=tx.now,
     )
-    _check_schedule(event)
+    _check_schedule(event, timezone)
     with refusing("event_organization_id_venue_id_fkey", VenueNotFound):
         await store.insert_event(tx, event)
     await record(tx, caller, "event_created", "Event", event.id, new)
@@ -90,11 +91,11 @@ async def change_event(
     async with database.transaction(caller.organization_id) as tx:
         before = await changeable_event(tx, event_id)
         after, differences = changed(before, change, tx.now)
+        timezone = ZoneInfo((await venue_of(tx, before.venue_id)).timezone)
         if change.days is msgspec.UNSET and {"starts_at", "ends_at"} & differences.keys():
-            venue = await venue_of(tx, before.venue_id)
-            days = days_after_move(before, after, ZoneInfo(venue.timezone))
+            days = days_after_move(before, after, timezone)
             after = msgspec.structs.replace(after, days=days)
-        _check_schedule(after)
+        _check_schedule(after, timezone)
         await _write(tx, after)
         await store.replace_days(tx, event_id, after.days)
         await record(tx, caller, "event_changed", "Event", event_id, differences)
@@ -160,8 +161,8 @@ def _visible_to(caller: Caller) -> frozenset[EventStatus]:
     return frozenset(NEXT) if may(caller.role, "events.read_unpublished") else PUBLIC
 
 
-def _check_schedule(event: Event) -> None:
-    faults = schedule_faults(
+def _check_schedule(event: Event, timezone: ZoneInfo) -> None:
+    faults = misdated_days(event.days, timezone) + schedule_faults(
         starts_at=event.starts_at,
         ends_at=event.ends_at,
         sale_start=event.sale_start,

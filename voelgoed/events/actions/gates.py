@@ -14,7 +14,7 @@ from voelgoed.events.model import (
     NewGate,
     TooManyGates,
 )
-from voelgoed.events.rules.messages import event_topic, gate_changed
+from voelgoed.events.rules.messages import event_topic, gate_changed, gate_deleted
 from voelgoed.events.store import gates as store
 from voelgoed.infra.changes import changed
 from voelgoed.infra.database import Database, Transaction, refusing
@@ -86,8 +86,10 @@ async def delete_gate(database: Database, caller: Caller, event_id: UUID, gate_i
         gate = await gate_of(tx, event_id, gate_id)
         if event.status not in ("draft", "published"):
             raise GateInUse()
-        await store.delete_gate(tx, gate_id)
+        if not await store.delete_gate(tx, gate_id):
+            raise GateNotFound()  # somebody else was first
         await record(tx, caller, "gate_deleted", "Gate", gate_id, {"code": gate.code})
+        tx.publish(event_topic(event_id), gate_deleted(gate))
 
 
 async def gate_of(tx: Transaction, event_id: UUID, gate_id: UUID) -> Gate:

@@ -6,6 +6,7 @@ from voelgoed.accounts.model import Caller
 from voelgoed.events.model import (
     InvalidTimezone,
     NewVenue,
+    TimezoneInUse,
     Venue,
     VenueChange,
     VenueInUse,
@@ -62,6 +63,8 @@ async def change_venue(
     async with database.transaction(caller.organization_id) as tx:
         after, differences = changed(await venue_of(tx, venue_id), change, tx.now)
         _check_timezone(after.timezone)
+        if "timezone" in differences and await store.has_events(tx, venue_id):
+            raise TimezoneInUse()
         if not await store.update_venue(tx, after):
             raise VersionConflict()
         await record(tx, caller, "venue_changed", "Venue", venue_id, differences)

@@ -9,6 +9,7 @@ from voelgoed.events.actions import venues as actions
 from voelgoed.events.model import (
     InvalidTimezone,
     NewVenue,
+    TimezoneInUse,
     Venue,
     VenueChange,
     VenueInUse,
@@ -46,7 +47,12 @@ async def read_venue(venue_id: FromPath[UUID], call: Given[Call]) -> Data[Venue]
 
 
 @access.patch(
-    "/api/venues/{venue_id:uuid}", "venues.write", VenueNotFound, InvalidTimezone, VersionConflict
+    "/api/venues/{venue_id:uuid}",
+    "venues.write",
+    VenueNotFound,
+    InvalidTimezone,
+    TimezoneInUse,
+    VersionConflict,
 )
 async def change_venue(
     venue_id: FromPath[UUID],

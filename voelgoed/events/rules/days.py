@@ -29,6 +29,18 @@ def days_after_move(before: Event, after: Event, timezone: ZoneInfo) -> Sequence
     return after.days
 
 
+def misdated_days(days: Sequence[EventDay], timezone: ZoneInfo) -> list[dict[str, str]]:
+    """A day is named by the date it began on at the venue, and by no other."""
+    return [
+        {
+            "path": f"$.days[{number}].date",
+            "message": f"must be {_date_at(day.starts_at, timezone)}",
+        }
+        for number, day in enumerate(days)
+        if day.date != _date_at(day.starts_at, timezone)
+    ]
+
+
 def day_at(days: Sequence[EventDay], moment: datetime) -> date | None:
     """None before, between and after the days."""
     return next((day.date for day in days if day.starts_at <= moment < day.ends_at), None)

@@ -2,8 +2,6 @@
 
 from uuid import UUID
 
-import msgspec
-
 from voelgoed.events.model import Event, Gate
 
 
@@ -16,4 +14,9 @@ def event_changed(event: Event) -> dict[str, object]:
 
 
 def gate_changed(gate: Gate) -> dict[str, object]:
-    return {"event": "gate_changed", "gate": msgspec.to_builtins(gate)}
+    """Only that it changed: who follows an event need not be allowed to see its gates."""
+    return {"event": "gate_changed", "id": str(gate.id), "version": gate.version}
+
+
+def gate_deleted(gate: Gate) -> dict[str, object]:
+    return {"event": "gate_deleted", "id": str(gate.id)}

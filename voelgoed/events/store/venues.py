@@ -58,5 +58,12 @@ async def update_venue(tx: Transaction, venue: Venue) -> int:
     )
 
 
+async def has_events(tx: Transaction, venue_id: UUID) -> bool:
+    found = await tx.value(
+        bool, "SELECT EXISTS (SELECT 1 FROM event WHERE venue_id = $1)", venue_id
+    )
+    return found is True
+
+
 async def delete_venue(tx: Transaction, venue_id: UUID) -> int:
     return await tx.run("DELETE FROM venue WHERE id = $1", venue_id)

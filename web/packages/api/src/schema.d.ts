@@ -1090,6 +1090,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description `idempotency_key_reused`: This Idempotency-Key was used before, for a different request. */
             409: {
                 headers: {
@@ -1338,6 +1347,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description `event_frozen`: An event that has ended, or was cancelled or archived, can no longer be changed.; `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
             409: {
                 headers: {
@@ -1508,6 +1526,15 @@ export interface operations {
             };
             /** @description `event_not_found`: There is no such event. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1766,6 +1793,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
             409: {
                 headers: {
@@ -1873,6 +1909,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description `invalid_transition`: An event cannot go from its present state to that one.; `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
             409: {
                 headers: {
@@ -1973,6 +2018,15 @@ export interface operations {
             };
             /** @description `membership_not_found`: There is no such membership. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2132,6 +2186,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description `body_too_large`: The body is larger than this address accepts. */
             413: {
                 headers: {
@@ -2212,6 +2275,15 @@ export interface operations {
             };
             /** @description `cross_site_request`: This request came from another web site. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2432,6 +2504,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description `body_too_large`: The body is larger than this address accepts. */
             413: {
                 headers: {
@@ -2577,6 +2658,15 @@ export interface operations {
             };
             /** @description `cross_site_request`: This request came from another web site. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2798,6 +2888,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description `email_taken`: There is an account with this e-mail address already.; `idempotency_key_reused`: This Idempotency-Key was used before, for a different request. */
             409: {
                 headers: {
@@ -2965,6 +3064,15 @@ export interface operations {
             };
             /** @description `user_not_found`: There is no such user. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3149,6 +3257,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description `idempotency_key_reused`: This Idempotency-Key was used before, for a different request. */
             409: {
                 headers: {
@@ -3247,6 +3364,15 @@ export interface operations {
             };
             /** @description `user_not_found`: There is no such user. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3406,6 +3532,15 @@ export interface operations {
             };
             /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3661,7 +3796,16 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `timezone_in_use`: Events take place at this venue, and their days follow its timezone.; `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3813,6 +3957,15 @@ export interface operations {
             };
             /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4056,6 +4209,15 @@ export interface operations {
             };
             /** @description `whitelist_not_found`: There is no such whitelist. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
