@@ -13,9 +13,11 @@ import importlib.util
 import os
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -200,7 +202,8 @@ class EmbeddedPostgres:
         if self.log.exists() and self.log.stat().st_size > LOG_BYTES_MAX:
             self.log.replace(self.log.with_name("postgres.log.1"))
         report("Starting PostgreSQL")
-        self._run_pg_ctl_start(lock, report)
+        with _interrupted_afterwards():
+            self._run_pg_ctl_start(lock, report)
 
     def _initialise(self, lock: int) -> None:
         """Made beside its place and then renamed: a half-made cluster is never taken for one."""
@@ -251,9 +254,6 @@ class EmbeddedPostgres:
             except subprocess.TimeoutExpired:
                 waited_seconds = round(time.monotonic() - began)
                 report(f"PostgreSQL is still starting, {waited_seconds} s (recovering)")
-            except KeyboardInterrupt:
-                process.wait()  # until then nobody could find, and stop, what it has begun
-                raise
         if process.returncode == 0:
             return
         if self._postmaster() is not None:
@@ -284,6 +284,22 @@ class EmbeddedPostgres:
 
     def _command(self, program: str, *arguments: str) -> list[str]:
         return [*self._as_service_user, str(self.bin_directory / program), *arguments]
+
+
+@contextmanager
+def _interrupted_afterwards() -> Generator[None]:
+    """Ctrl-C waits: before it has started, nobody could find, and stop, what was begun."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # which only the main thread can arrange, and only it is interrupted
+        return
+    interrupted = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: interrupted.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if interrupted.is_set():
+            raise KeyboardInterrupt
 
 
 def _bin_directory() -> Path:
