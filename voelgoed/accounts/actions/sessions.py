@@ -37,6 +37,7 @@ from voelgoed.infra.ids import new_id
 from voelgoed.infra.metrics import log_ins
 from voelgoed.infra.passwords import hash_password, verify_password
 from voelgoed.infra.rate_limit import Limit, give_back, take
+from voelgoed.infra.refusal import RateLimited
 
 # One person mistyping is stopped early; a venue's whole office behind one address is not. The
 # limit per account stops guessing from many addresses, and is wide, because whoever has that many
@@ -170,10 +171,14 @@ async def purge_dead_sessions(tx: Transaction) -> int:
 
 async def _count_attempt(database: Database, organization_id: UUID, email: str, ip: str) -> None:
     # Its own transaction: an attempt counts even when what follows fails.
-    async with database.transaction(organization_id) as tx:
-        await take(tx, _attempt_key(email, ip), PER_EMAIL_AND_IP)
-        await take(tx, f"log-in:{email}", PER_EMAIL)
-        await take(tx, f"log-in-from:{ip}", PER_IP)
+    try:
+        async with database.transaction(organization_id) as tx:
+            await take(tx, _attempt_key(email, ip), PER_EMAIL_AND_IP)
+            await take(tx, f"log-in:{email}", PER_EMAIL)
+            await take(tx, f"log-in-from:{ip}", PER_IP)
+    except RateLimited:
+        log_ins.labels("limited").inc()
+        raise
 
 
 def _attempt_key(email: str, ip: str) -> str:
