@@ -102,6 +102,12 @@ class _Connection:
             self._live.unfollow(subscription)
         self._followed.clear()
 
+    def _unfollow(self, topic: str) -> None:
+        # By two tasks, the reader's wish and the recheck: whoever comes second finds it gone.
+        subscription = self._followed.pop(topic, None)
+        if subscription is not None:
+            self._live.unfollow(subscription)
+
     async def _receive(self) -> None:
         while True:
             text = await self._socket.receive_text()
@@ -114,8 +120,8 @@ class _Connection:
                 return
             if frame.type == "subscribe":
                 await self._subscribe(frame.topic)
-            elif frame.topic in self._followed:
-                self._live.unfollow(self._followed.pop(frame.topic))
+            else:
+                self._unfollow(frame.topic)
 
     async def _subscribe(self, topic: str) -> None:
         try:
@@ -125,15 +131,15 @@ class _Connection:
                 await _authorize(tx, self._caller, topic)
             # Follow first, then ask for the number: what comes in between is not lost,
             # and what the number already covers is not sent.
-            if topic not in self._followed:
+            subscription = self._followed.get(topic)
+            if subscription is None:
                 subscription = self._live.follow(self._caller.organization_id, topic, self._wake)
                 self._followed[topic] = subscription
             async with self._database.transaction(self._caller.organization_id) as tx:
                 seq = await current_seq(tx, topic)
-            self._followed[topic].discard_up_to(seq)
+            subscription.discard_up_to(seq)
         except Refusal as refusal:
-            if topic in self._followed:
-                self._live.unfollow(self._followed.pop(topic))
+            self._unfollow(topic)
             told = {"error": refusal.code, "message": refusal.message}
             await self._send({"type": "refused", "topic": topic, **told})
         else:
@@ -166,7 +172,7 @@ class _Connection:
                 async with self._database.transaction(self._caller.organization_id) as tx:
                     await _authorize(tx, self._caller, topic)
             except Missing as refusal:
-                self._live.unfollow(self._followed.pop(topic))
+                self._unfollow(topic)
                 told = {"error": refusal.code, "message": refusal.message}
                 await self._send({"type": "refused", "topic": topic, **told})
 

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -126,7 +125,3 @@ def page(rows: list[T], limit: int, cursor: Callable[[T], object]) -> Page[T]:
     """`rows` was read with `limit + 1`: one more than wanted tells that there is more."""
     more = len(rows) > limit
     return Page(rows[:limit], str(cursor(rows[limit - 1])) if more else None)
-
-
-def reason_phrase(status: int) -> str:
-    return HTTPStatus(status).phrase
