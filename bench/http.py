@@ -17,7 +17,7 @@ SERVER_CORE, CLIENT_CORE = 0, (os.cpu_count() or 1) - 1
 
 def main() -> None:
     with a_stage() as stage:
-        bare_port, our_port = _free_port(), _free_port()
+        bare_port, our_port = free_port(), free_port()
         ours = {"VOELGOED_DATABASE_URL": stage.postgres.url(), "VOELGOED_LOG_LEVEL": "error"}
         serve = ("-m", "voelgoed", "serve", "--port", str(our_port), "--no-jobs")
         with (
@@ -67,7 +67,7 @@ def _report(figures: dict[str, dict[str, float]]) -> None:
         print(json.dumps({"bench": "http", "case": case, **figure, "ratio_to_bare_asgi": ratio}))
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -20,6 +20,8 @@ class Load:
     seconds: float
     latencies_ms: list[float]
     wrong: int
+    answer_bytes: int
+    """Of the last body, as it was sent."""
 
     def percentile_ms(self, percent: int) -> float:
         return round(statistics.quantiles(self.latencies_ms, n=100)[percent - 1], 3)
@@ -31,25 +33,26 @@ def run_load(port: int, request: bytes, *, connections: int, seconds: float) -> 
 
 async def _run(port: int, request: bytes, connections: int, seconds: float) -> Load:
     latencies: list[float] = []
-    wrong = 0
+    wrong = answer_bytes = 0
     until = time.perf_counter() + seconds
 
     async def caller() -> None:
-        nonlocal wrong
+        nonlocal wrong, answer_bytes
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         while time.perf_counter() < until:
             begun = time.perf_counter()
             writer.write(request)
             head = await reader.readuntil(b"\r\n\r\n")
             length = LENGTH.search(head)
-            await reader.readexactly(int(length[1]) if length else 0)
+            answer_bytes = int(length[1]) if length else 0
+            await reader.readexactly(answer_bytes)
             latencies.append((time.perf_counter() - begun) * 1000)
             wrong += b" 200 " not in head[:20]
         writer.close()
 
     begun = time.perf_counter()
     await asyncio.gather(*(caller() for _ in range(connections)))
-    return Load(len(latencies), time.perf_counter() - begun, latencies, wrong)
+    return Load(len(latencies), time.perf_counter() - begun, latencies, wrong, answer_bytes)
 
 
 def get(path: str, headers: str = "") -> bytes:

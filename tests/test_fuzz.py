@@ -15,13 +15,22 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
 from tests.conftest import serving
+from tests.seating.api_support import (
+    ONE,
+    Office,
+    SeatedEvent,
+    a_config,
+    a_new_layout,
+    sell,
+)
 from tests.support import SOON, Tenant, a_gate, a_tenant, a_venue, an_event
 from voelgoed.config import Settings
 from voelgoed.infra.embedded import EmbeddedPostgres
-from voelgoed.services import build_services, running
+from voelgoed.services import Services, build_services, running
 
 CONTRACT = Path(__file__).parents[1] / "contracts" / "openapi.json"
 EXAMPLES = 25
+CONFIG = a_config(places={"Pit": 20})
 ENDS_THE_SESSION = {"log_out", "log_out_everywhere"}
 
 schema = schemathesis.openapi.from_path(CONTRACT)
@@ -56,7 +65,9 @@ def target(postgres: EmbeddedPostgres) -> Iterator[Target]:
         services = build_services(Settings(), postgres.url(database="fuzz"))
         async with running(services, with_jobs=False), serving(services) as url:
             tenant = await a_tenant(services, "acme")
-            made.append(Target(url, tenant, await asyncio.to_thread(things, url, tenant)))
+            ids = await asyncio.to_thread(things, url, tenant)
+            await freeze_layout(services, url, tenant, ids)
+            made.append(Target(url, tenant, ids))
             ready.set()
             await asyncio.to_thread(done.wait)
         await admin.execute("DROP DATABASE fuzz WITH (FORCE)")
@@ -81,6 +92,12 @@ def things(url: str, tenant: Tenant) -> dict[str, str]:
 
         venue_id = make("/api/venues", a_venue())["id"]
         event_id = make("/api/events", an_event(venue_id))["id"]
+        layout_id = make(f"/api/venues/{venue_id}/layouts", a_new_layout(CONFIG))["id"]
+        client.put(
+            f"/api/events/{event_id}/layout", json={"layout_id": layout_id}
+        ).raise_for_status()
+        # A draft would be deleted by the fuzzing, and everything after that not be found.
+        make(f"/api/events/{event_id}/transitions", {"to": "published"})
         user_id = str(tenant.users["customer"])
         membership = {"tier": "gold", "valid_from": SOON.isoformat()}
         return {
@@ -92,7 +109,19 @@ def things(url: str, tenant: Tenant) -> dict[str, str]:
                 "id"
             ],
             "whitelist_id": make("/api/whitelists", {"name": "friends"})["id"],
+            "layout_id": layout_id,
+            "other_id": make(f"/api/venues/{venue_id}/layouts", a_new_layout())["id"],
+            "zone_id": ONE,
+            "seat_id": "A1",
         }
+
+
+async def freeze_layout(services: Services, url: str, tenant: Tenant, ids: dict[str, str]) -> None:
+    """By a sale, or the fuzzing would take the event's layout away."""
+    async with httpx.AsyncClient(base_url=url) as client:
+        office = Office(client, tenant)
+        event = SeatedEvent(office, ids["event_id"], ids["venue_id"], ids["layout_id"], CONFIG)
+        await sell(services, event, "B10")
 
 
 @schema.parametrize()

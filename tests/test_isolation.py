@@ -8,6 +8,7 @@ import httpx
 import msgspec
 import pytest
 
+from tests.seating.api_support import ONE, a_config, a_new_layout, a_zone
 from tests.support import SOON, Tenant, a_gate, a_venue, an_event
 from voelgoed.infra.embedded import EmbeddedPostgres
 
@@ -23,6 +24,15 @@ BODIES: dict[str, dict[str, Any]] = {
     "reset_password": {"new_password": "a password of mine"},
     "change_venue": {"version": 1, "name": "taken over"},
     "add_entry": {"email": "mallory@rival.example"},
+    "create_layout": a_new_layout(name="planted"),
+    "create_layout_version": a_new_layout(name="taken over"),
+    "move_layout": {"to": "archived"},
+    "put_event_layout": {"layout_id": "{layout_id}", "version": 1},
+    "find_best_available": {"party": 2},
+    "check_selection": {"seat_ids": ["A1"]},
+    "check_zone_access": {"guests": ["friend@acme.example"]},
+    "block_seats": {"seat_ids": ["A1"], "reason": "taken over"},
+    "unblock_seats": {"seat_ids": ["A1"], "reason": "taken over"},
 }
 """A right body for every operation that has one and takes an id in its path."""
 
@@ -45,6 +55,14 @@ async def ids(client: httpx.AsyncClient, tenant: Tenant) -> dict[str, str]:
     )
     whitelist = await make("/api/whitelists", {"name": "friends"})
     await make(f"/api/whitelists/{whitelist['id']}/entries", {"email": "friend@acme.example"})
+    layout = await make(f"/api/venues/{venue['id']}/layouts", a_new_layout())
+    other = await make(f"/api/layouts/{layout['id']}/versions", a_new_layout(status="draft"))
+    answer = await client.put(
+        f"/api/events/{event['id']}/layout",
+        json={"layout_id": layout["id"]},
+        headers=tenant.as_("owner"),
+    )
+    assert answer.status_code == 200, answer.text
     return {
         "venue_id": venue["id"],
         "event_id": event["id"],
@@ -52,6 +70,20 @@ async def ids(client: httpx.AsyncClient, tenant: Tenant) -> dict[str, str]:
         "user_id": user_id,
         "membership_id": member["membership"]["id"],
         "whitelist_id": whitelist["id"],
+        "layout_id": layout["id"],
+        "other_id": other["id"],
+        "zone_id": ONE,
+        "seat_id": "A1",
+    }
+
+
+def body_of(method: str, operation: str, ids: dict[str, str]) -> dict[str, Any] | None:
+    """With ids of A where the body names one."""
+    if method not in ("POST", "PUT", "PATCH") or operation not in BODIES:
+        return None
+    return {
+        name: value.format_map(ids) if isinstance(value, str) else value
+        for name, value in BODIES[operation].items()
     }
 
 
@@ -98,12 +130,12 @@ async def test_every_address_with_an_id_of_a_is_not_found_by_b_and_nothing_chang
 ):
     before = await rows_of(tenant, postgres, database_name)
     with_ids = [operation for operation in operations if "{" in operation[1]]
-    assert len(with_ids) >= 20
+    assert len(with_ids) >= 40
     for method, path, operation in with_ids:
         answer = await client.request(
             method,
             path.format_map(ids),
-            json=BODIES.get(operation) if method in ("POST", "PUT", "PATCH") else None,
+            json=body_of(method, operation, ids),
             params=QUERIES.get(operation),
             headers=other_tenant.as_("owner"),
         )
@@ -125,7 +157,7 @@ async def test_the_same_requests_by_a_are_let_through(
         answer = await client.request(
             method,
             path.format_map(ids),
-            json=BODIES.get(operation) if method in ("POST", "PUT", "PATCH") else None,
+            json=body_of(method, operation, ids),
             params=QUERIES.get(operation),
             headers=tenant.as_("owner"),
         )
@@ -139,7 +171,9 @@ async def test_lists_and_answers_of_b_hold_nothing_of_a(
     ids: dict[str, str],
     operations: list[tuple[str, str, str]],
 ):
-    secrets = {*ids.values(), str(tenant.id), *map(str, tenant.users.values()), "acme"}
+    names = {"zone_id", "seat_id"}  # of everybody's choice: they need not differ
+    own = {value for name, value in ids.items() if name not in names}
+    secrets = {*own, str(tenant.id), *map(str, tenant.users.values()), "acme"}
     readings = [path for method, path, _ in operations if method == "GET" and "{" not in path]
     assert len(readings) >= 8
     for path in readings:
@@ -155,6 +189,24 @@ async def test_an_id_of_a_in_a_body_is_not_found(
         "/api/events", json=an_event(ids["venue_id"]), headers=other_tenant.as_("owner")
     )
     assert (answer.status_code, answer.json()["error"]) == (404, "venue_not_found")
+
+
+async def test_a_layout_or_whitelist_of_a_cannot_be_used_by_b(
+    client: httpx.AsyncClient, other_tenant: Tenant, ids: dict[str, str]
+):
+    headers = other_tenant.as_("owner")
+    venue = (await client.post("/api/venues", json=a_venue(), headers=headers)).json()["data"]
+    event = await client.post("/api/events", json=an_event(venue["id"]), headers=headers)
+    path = f"/api/events/{event.json()['data']['id']}/layout"
+    answer = await client.put(path, json={"layout_id": ids["layout_id"]}, headers=headers)
+    assert (answer.status_code, answer.json()["error"]) == (404, "layout_not_found")
+    config = a_zone(a_config(), access_mode="whitelist", whitelist_id=ids["whitelist_id"])
+    answer = await client.post(
+        f"/api/venues/{venue['id']}/layouts", json=a_new_layout(config), headers=headers
+    )
+    assert (answer.status_code, answer.json()["error"]) == (422, "invalid_layout")
+    [fault] = answer.json()["details"]["faults"]
+    assert fault["path"] == "$.zones[0].whitelist_id"
 
 
 async def test_filters_by_ids_of_a_find_nothing(

@@ -23,9 +23,17 @@ from voelgoed.events.actions.gates import create_gate
 from voelgoed.events.actions.venues import create_venue
 from voelgoed.events.model import Event, InvalidTransition, NewEvent, NewGate, NewVenue, Transition
 from voelgoed.events.rules.days import DAY_BREAK, days_between
+from voelgoed.infra.cache import Cache
 from voelgoed.infra.data_directory import DataDirectory, DataDirectoryError
 from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import Once
+from voelgoed.seating.actions.event_layouts import EventLayoutTaken, put_event_layout
+from voelgoed.seating.actions.layouts import create_layout
+from voelgoed.seating.actions.policies import change_policy, read_policy
+from voelgoed.seating.model.event_layout import NewEventLayout
+from voelgoed.seating.model.layout import NewLayout
+from voelgoed.seating.model.policy import SeatingPolicyChange
+from voelgoed.seating.samples import sample
 
 FILE = "demo.json"
 SLUG = "demo"
@@ -57,7 +65,11 @@ class Demo(msgspec.Struct):
 
 
 async def ensure_demo(
-    database: Database, directory: DataDirectory, url: str, report: Callable[[str], None]
+    database: Database,
+    cache: Cache,
+    directory: DataDirectory,
+    url: str,
+    report: Callable[[str], None],
 ) -> Demo | None:
     """None when this installation has organisations but no demo: it is in real use."""
     demo = _read(directory.path / FILE)
@@ -70,8 +82,8 @@ async def ensure_demo(
     demo.url = url
     _write(directory, demo)
     if not demo.gates:
-        report("Making a demo organisation with a venue and two events")
-        await _seed(database, demo)
+        report("Making a demo organisation with two venues and two events")
+        await _seed(database, cache, demo)
         _write(directory, demo)
     return demo
 
@@ -83,7 +95,7 @@ def _new_demo(url: str) -> Demo:
     return Demo(url, SLUG, users)
 
 
-async def _seed(database: Database, demo: Demo) -> None:
+async def _seed(database: Database, cache: Cache, demo: Demo) -> None:
     owner = await _ensure_people(database, demo)
     demo.organization_id = owner.organization_id
     now = database.clock.now()
@@ -97,10 +109,21 @@ async def _seed(database: Database, demo: Demo) -> None:
         ),
         _step(owner, "venue"),
     )
+    theatre = await create_venue(
+        database,
+        owner,
+        NewVenue(name="Stadsteater", address="12 Kerk Street", timezone=str(TIMEZONE)),
+        _step(owner, "theatre"),
+    )
     festival = await create_event(
         database, owner, _festival(venue.id, now), _step(owner, "festival")
     )
-    await create_event(database, owner, _concert(venue.id, now), _step(owner, "concert"))
+    concert = await create_event(
+        database, owner, _concert(theatre.id, now), _step(owner, "concert")
+    )
+    await _allow_vip_zones(database, owner)
+    await _seat(database, cache, owner, festival, "festival")
+    await _seat(database, cache, owner, concert, "theatre")
     await _open_doors(database, owner, festival)
     for code, name in GATES.items():
         new = NewGate(code=code, name=name, capacity=500, status="open")
@@ -131,6 +154,25 @@ async def _ensure_user(database: Database, owner: Caller, role: Role, user: Demo
         await create_user(database, owner, _new_user(role, user), None)
     except EmailTaken:
         return  # by an earlier start that was cut off
+
+
+async def _allow_vip_zones(database: Database, owner: Caller) -> None:
+    policy = await read_policy(database, owner)
+    if not policy.allow_vip_zones:
+        change = SeatingPolicyChange(version=policy.version, allow_vip_zones=True)
+        await change_policy(database, owner, change)
+
+
+async def _seat(
+    database: Database, cache: Cache, owner: Caller, event: Event, sample_name: str
+) -> None:
+    config = msgspec.to_builtins(sample(sample_name), str_keys=True)
+    new = NewLayout(name=sample_name.title(), config=config)
+    step = _step(owner, f"{sample_name}-layout")
+    layout = await create_layout(database, owner, event.venue_id, new, step)
+    with suppress(EventLayoutTaken):  # by an earlier start that was cut off
+        request = NewEventLayout(layout_id=layout.id)
+        await put_event_layout(database, cache, owner, event.id, request)
 
 
 async def _open_doors(database: Database, owner: Caller, event: Event) -> None:

@@ -37,6 +37,7 @@ from voelgoed.infra.web import (
     UnsupportedMediaType,
     status_of,
 )
+from voelgoed.seating import api as seating_api
 from voelgoed.services import Services
 
 log = structlog.get_logger()
@@ -47,7 +48,12 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 PATH_CHARACTERS_MAX = 2_000
-API_ROUTES = [*health.ROUTES, *accounts_api.ROUTES, *events_api.ROUTES]
+API_ROUTES = [
+    *health.ROUTES,
+    *accounts_api.ROUTES,
+    *events_api.ROUTES,
+    *seating_api.ROUTES,
+]
 DEPENDENCIES = {"call": Provide(provide_call, sync_to_thread=False)}
 
 

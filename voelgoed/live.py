@@ -17,6 +17,7 @@ from voelgoed.events.live import may_follow_event
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.live import Envelope, Live, Subscription, current_seq
 from voelgoed.infra.refusal import Invalid, Missing, Refusal, Unauthenticated
+from voelgoed.seating.live import may_follow_occupancy, may_follow_seats
 
 log = structlog.get_logger()
 
@@ -31,9 +32,14 @@ CLOSE_UNAUTHORIZED = 4401
 CLOSE_TRY_LATER = 1013
 CLOSE_BAD_FRAME = 4400
 
-TopicRule = Callable[[Transaction, Caller, UUID], Awaitable[None]]
-TOPIC_RULES: dict[str, TopicRule] = {"event": may_follow_event}
-"""By the word before the colon; raises when this caller may not follow it."""
+TopicRule = Callable[..., Awaitable[None]]
+TOPIC_RULES: dict[str, tuple[int, TopicRule]] = {
+    "event": (1, may_follow_event),
+    "seats": (1, may_follow_seats),
+    "occupancy": (2, may_follow_occupancy),
+}
+"""By the word before the first colon: how many ids come after it, and who raises when this
+caller may not follow what they name."""
 
 
 class Frame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -183,14 +189,15 @@ class _Connection:
 
 
 async def _authorize(tx: Transaction, caller: Caller, topic: str) -> None:
-    kind, _, name = topic.partition(":")
+    kind, *names = topic.split(":")
     try:
-        rule, entity_id = TOPIC_RULES[kind], UUID(name)
+        (count, rule), ids = TOPIC_RULES[kind], [UUID(name) for name in names]
     except (KeyError, ValueError):
         raise UnknownTopic() from None
-    if topic != f"{kind}:{entity_id}":  # one spelling, or a follower would listen to nobody
+    # One spelling, or a follower would listen to nobody.
+    if len(ids) != count or names != [str(entity_id) for entity_id in ids]:
         raise UnknownTopic()
-    await rule(tx, caller, entity_id)
+    await rule(tx, caller, *ids)
 
 
 def _frame(envelope: Envelope) -> dict[str, object]:

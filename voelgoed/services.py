@@ -11,6 +11,7 @@ from voelgoed.infra.clock import Clock
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.jobs import Jobs
 from voelgoed.infra.live import Live
+from voelgoed.seating import jobs as seating_jobs
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,15 @@ def build_services(settings: Settings, database_url: str, clock: Clock | None = 
     live = Live(database, cache.distrust, cache.forget_all)
 
     async def after_commit(tx: Transaction) -> None:
-        live.post(tx.organization_id, tx.messages)
-        if tx.dropped_keys:
+        if tx.dropped_keys:  # first, so that who hears of the change and reads, reads it
             live.post_dropped_keys(tx.organization_id, tx.dropped_keys)
             await cache.drop(tx.dropped_keys)
+        live.post(tx.organization_id, tx.messages)
 
     database.after_commit = after_commit
     jobs = Jobs(database)
     accounts_jobs.register(jobs, database)
+    seating_jobs.register(jobs, database, cache)
     return Services(settings, clock, database, cache, live, jobs)
 
 

@@ -25,13 +25,14 @@ from voelgoed.infra.clock import Clock
 from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import Once
 from voelgoed.infra.refusal import Forbidden, Refusal
-from voelgoed.infra.web import ALWAYS_POSSIBLE, WITH_A_BODY, documented
+from voelgoed.infra.web import ALWAYS_POSSIBLE, BODY_BYTES_MAX, WITH_A_BODY, documented
 
 Connection = ASGIConnection[Any, Any, Any, Any]
 Guard = Callable[[Connection, BaseRouteHandler], Any]
 Decorator = Callable[..., HTTPRouteHandler]
 
 COOKIE = "voelgoed_session"
+WITH_BODY_LIMIT = (litestar.post, litestar.put, litestar.patch)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 USER_AGENT_CHARACTERS_MAX = 300
 
@@ -46,13 +47,25 @@ def get(path: str, permission: Permission | None, *refusals: type[Refusal]) -> D
 
 
 def post(
-    path: str, permission: Permission | None, *refusals: type[Refusal], status: int = 201
+    path: str,
+    permission: Permission | None,
+    *refusals: type[Refusal],
+    status: int = 201,
+    body_bytes_max: int = BODY_BYTES_MAX,
 ) -> Decorator:
-    return _route(litestar.post, path, permission, (*WITH_A_BODY, *refusals), status)
+    return _route(
+        litestar.post, path, permission, (*WITH_A_BODY, *refusals), status, body_bytes_max
+    )
 
 
-def put(path: str, permission: Permission | None, *refusals: type[Refusal]) -> Decorator:
-    return _route(litestar.put, path, permission, (*WITH_A_BODY, *refusals), 204)
+def put(
+    path: str,
+    permission: Permission | None,
+    *refusals: type[Refusal],
+    status: int = 204,
+    body_bytes_max: int = BODY_BYTES_MAX,
+) -> Decorator:
+    return _route(litestar.put, path, permission, (*WITH_A_BODY, *refusals), status, body_bytes_max)
 
 
 def patch(path: str, permission: Permission | None, *refusals: type[Refusal]) -> Decorator:
@@ -79,6 +92,7 @@ def _route(
     permission: Permission | None,
     refusals: tuple[type[Refusal], ...],
     status: int = 200,
+    body_bytes_max: int = BODY_BYTES_MAX,
 ) -> Decorator:
     possible = (*ALWAYS_POSSIBLE, Unauthorized, CrossSiteRequest, *refusals)
     return method(
@@ -87,6 +101,7 @@ def _route(
         opt={"permission": permission},
         responses=documented((*possible, PermissionDenied) if permission else possible),
         status_code=status,
+        **({"request_max_body_size": body_bytes_max} if method in WITH_BODY_LIMIT else {}),
     )
 
 

@@ -222,3 +222,14 @@ class OwnPassword(Conflict):
 
 class InvalidMembershipPeriod(Invalid):
     """A membership must end after it begins."""
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What opens doors to whoever has this e-mail address, with an account or without."""
+
+    email: str
+    user_id: UUID | None
+    role: Role | None
+    memberships: list[Membership]
+    """All of them, whether in force or not, so that one can say why a door stays shut."""
+    whitelist_ids: frozenset[UUID]

@@ -161,7 +161,7 @@ class EventFrozen(Conflict):
 
 
 class VenueInUse(Conflict):
-    """Events take place at this venue; it cannot be deleted."""
+    """This venue has events or layouts; it cannot be deleted."""
 
 
 class TimezoneInUse(Conflict):

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import msgspec
 import structlog
-from cachetools import TLRUCache
+from cachetools import LRUCache, TLRUCache
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -25,6 +25,8 @@ T = TypeVar("T")
 log = structlog.get_logger()
 
 HOT_ENTRIES_MAX = 100_000
+KEPT_WEIGHT_MAX = 500_000
+"""Of what is made from immutable things; the weight of each is its maker's to say."""
 WARM_TIMEOUT_S = 0.1
 WARM_PAUSE_S = 1.0
 """After a failure the warm tier is left alone this long, so that it delays one request, not all."""
@@ -44,8 +46,17 @@ class _Hot(msgspec.Struct, frozen=True):
     ttl_s: float
 
 
+class _Kept(msgspec.Struct, frozen=True):
+    value: object
+    weight: int
+
+
 class Cache:
     def __init__(self, redis_url: str | None) -> None:
+        self._kept: LRUCache[str, _Kept] = LRUCache(
+            KEPT_WEIGHT_MAX, getsizeof=lambda kept: kept.weight
+        )
+        self._making: dict[str, asyncio.Lock] = {}
         self._hot: TLRUCache[str, _Hot] = TLRUCache(
             HOT_ENTRIES_MAX, ttu=lambda _, entry, now: now + entry.ttl_s, timer=time.monotonic
         )
@@ -106,6 +117,42 @@ class Cache:
             await self._warm.fill(key, lease, msgspec.json.encode(value), ttl_s)
         return value
 
+    async def keep(
+        self,
+        key: str,
+        kind: type[T],
+        make: Callable[[], Awaitable[T]],
+        *,
+        weight: Callable[[T], int],
+    ) -> T:
+        """In this process only, and for as long as there is room: for what can never change."""
+        kept = self._kept.get(key)
+        if kept is None:
+            async with self._making.setdefault(key, asyncio.Lock()):
+                kept = self._kept.get(key)
+                if kept is None:
+                    value = await make()
+                    kept = _Kept(value, min(weight(value), KEPT_WEIGHT_MAX))
+                    self._kept[key] = kept
+            self._making.pop(key, None)
+        assert isinstance(kept.value, kind)
+        return kept.value
+
+    async def read_text(
+        self, key: str, load: Callable[[], Awaitable[bytes]], *, ttl_s: float
+    ) -> bytes:
+        """From Redis or the loader, as it is; for large values that `keep` makes something of."""
+        if self._warm is None:
+            return await load()
+        found, lease = await self._warm.get_or_lease(key)
+        cache_reads.labels("warm", found is not None).inc()
+        if found is not None:
+            return found
+        value = await load()
+        if lease is not None:
+            await self._warm.fill(key, lease, value, ttl_s)
+        return value
+
     async def drop(self, keys: Iterable[str]) -> None:
         """After the change has committed. Other processes hear of it through `Live`."""
         keys = list(keys)
@@ -126,6 +173,10 @@ class Cache:
         if self._warm:
             self._warm.drop_later(keys)
 
+    def forget_kept(self) -> None:
+        """For measurements: what is kept can never be wrong."""
+        self._kept.clear()
+
     def forget_all(self) -> None:
         """Who knows what other processes changed while we did not hear them."""
         self._hot.clear()
@@ -144,7 +195,8 @@ class _Warm:
         )
         self._fill = self._redis.register_script(_FILL)
         self._paused_until = 0.0
-        self._missed: set[str] = set()
+        self._missed: dict[str, object] = {}
+        """With a token each, because one that is deleted may be missed again meanwhile."""
 
     async def close(self) -> None:
         await self._redis.aclose()
@@ -171,7 +223,7 @@ class _Warm:
 
     def drop_later(self, keys: Iterable[str]) -> None:
         """Before anything else is asked of Redis."""
-        self._missed.update(keys)
+        self._missed.update({key: object() for key in keys})
 
     async def _try(self, ask: Callable[[], Awaitable[T]], otherwise: T) -> T:
         if time.monotonic() < self._paused_until:
@@ -185,9 +237,11 @@ class _Warm:
         return answer
 
     async def _after_missed_drops(self, ask: Callable[[], Awaitable[T]]) -> T:
-        if missed := set(self._missed):
+        if missed := dict(self._missed):
             await self._redis.delete(*missed)
-            self._missed -= missed  # others may have come meanwhile
+            for key, token in missed.items():
+                if self._missed.get(key) is token:
+                    del self._missed[key]
         return await ask()
 
     def _pause(self, fault: BaseException) -> None:

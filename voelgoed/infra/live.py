@@ -260,11 +260,12 @@ async def _send(tx: Transaction, messages: list[Message], dropped_keys: list[str
         tx.now,
     )
     seqs = {last.topic: last.seq - counts[last.topic] for last in lasts}
-    payloads = [_payload(tx.organization_id, message, seqs) for message in messages]
-    payloads += [
+    # Keys first: who is told to read again must not find what was.
+    payloads = [
         msgspec.json.encode(Envelope(tx.organization_id, "", 0, None, dropped_keys[at : at + 40]))
         for at in range(0, len(dropped_keys), 40)
     ]
+    payloads += [_payload(tx.organization_id, message, seqs) for message in messages]
     await tx.run(
         "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload",
         CHANNEL,

@@ -29,3 +29,22 @@ live_subscriptions = Gauge("voelgoed_live_subscriptions", "Topics followed over 
 live_missed = Counter("voelgoed_live_missed", "Times a slow reader was told to read again.")
 jobs_run = Counter("voelgoed_jobs", "Background jobs by name and outcome.", ("job", "outcome"))
 log_ins = Counter("voelgoed_log_ins", "Log-in attempts by outcome.", ("outcome",))
+layout_load = Histogram(
+    "voelgoed_layout_load_seconds",
+    "Time to make a layout ready that this process did not have at hand.",
+    buckets=FAST,
+)
+layout_reads = Counter(
+    "voelgoed_layout_reads", "Layouts asked for, and whether this process had them.", ("hit",)
+)
+seat_changes = Counter(
+    "voelgoed_seat_changes",
+    "Seats and places by what became of them; sold to held is the conversion of holds, "
+    "expired to held their expiry rate.",
+    ("to",),
+)
+seating_figure = Gauge(
+    "voelgoed_seating_figure",
+    "Of events on sale: orphan_ratio, vip_utilisation, accessibility_utilisation.",
+    ("event_id", "figure"),
+)

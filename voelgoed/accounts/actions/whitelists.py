@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from uuid import UUID
 
 from voelgoed.accounts.actions.audit import record
@@ -74,6 +75,10 @@ async def remove_entry(database: Database, caller: Caller, whitelist_id: UUID, e
             raise WhitelistEntryNotFound()
         changes: dict[str, object] = {"email": email.lower()}
         await record(tx, caller, "whitelist_entry_removed", "Whitelist", whitelist_id, changes)
+
+
+async def existing_whitelists(tx: Transaction, wanted: Collection[UUID]) -> set[UUID]:
+    return set(await store.find_existing(tx, list(wanted))) if wanted else set()
 
 
 async def _require(tx: Transaction, whitelist_id: UUID) -> None:

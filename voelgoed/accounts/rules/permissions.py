@@ -11,10 +11,17 @@ Permission = Literal[
     "events.write",
     "gates.read",
     "gates.write",
+    "layouts.read",
+    "layouts.write",
     "memberships.read",
     "memberships.write",
     "organization.read",
     "organization.write",
+    "seating_policy.read",
+    "seating_policy.write",
+    "seats.block",
+    "seats.read",
+    "seats.sell_withheld",
     "users.read",
     "users.write",
     "venues.read",
@@ -25,22 +32,41 @@ Permission = Literal[
 
 EVERYTHING: frozenset[Permission] = frozenset(get_args(Permission))
 _LOOK_AT_EVENTS: frozenset[Permission] = frozenset(
-    {"events.read", "events.read_unpublished", "gates.read", "organization.read", "venues.read"}
+    {
+        "events.read",
+        "events.read_unpublished",
+        "gates.read",
+        "layouts.read",
+        "organization.read",
+        "seating_policy.read",
+        "seats.read",
+        "venues.read",
+    }
 )
 _LOOK_AT_PEOPLE: frozenset[Permission] = frozenset(
     {"memberships.read", "users.read", "whitelists.read"}
 )
 _ARRANGE_EVENTS: frozenset[Permission] = frozenset(
-    {"events.write", "gates.write", "venues.write", "whitelists.write"}
+    {
+        "events.write",
+        "gates.write",
+        "layouts.write",
+        "seats.block",
+        "venues.write",
+        "whitelists.write",
+    }
 )
+_SELL: frozenset[Permission] = frozenset({"seats.block", "seats.sell_withheld"})
 _RUN_GATES: frozenset[Permission] = frozenset({"gates.write"})
-_VISIT: frozenset[Permission] = frozenset({"events.read", "organization.read", "venues.read"})
+_VISIT: frozenset[Permission] = frozenset(
+    {"events.read", "organization.read", "seats.read", "venues.read"}
+)
 
 PERMISSIONS: dict[Role, frozenset[Permission]] = {
     "owner": EVERYTHING,
     "admin": EVERYTHING,
-    "organiser": _LOOK_AT_EVENTS | _LOOK_AT_PEOPLE | _ARRANGE_EVENTS,
-    "box_office": _LOOK_AT_EVENTS | _LOOK_AT_PEOPLE,
+    "organiser": _LOOK_AT_EVENTS | _LOOK_AT_PEOPLE | _ARRANGE_EVENTS | _SELL,
+    "box_office": _LOOK_AT_EVENTS | _LOOK_AT_PEOPLE | _SELL,
     "gate_supervisor": _LOOK_AT_EVENTS | _RUN_GATES,
     "customer": _VISIT,
 }

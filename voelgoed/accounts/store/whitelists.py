@@ -34,6 +34,16 @@ async def find_whitelist(tx: Transaction, whitelist_id: UUID) -> Whitelist | Non
     )
 
 
+async def find_existing(tx: Transaction, wanted: list[UUID]) -> list[UUID]:
+    return await tx.rows(
+        _id, "SELECT id AS found FROM whitelist WHERE id = ANY($1::uuid[])", wanted
+    )
+
+
+def _id(found: UUID) -> UUID:
+    return found
+
+
 async def delete_whitelist(tx: Transaction, whitelist_id: UUID) -> int:
     return await tx.run("DELETE FROM whitelist WHERE id = $1", whitelist_id)
 

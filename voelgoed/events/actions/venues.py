@@ -73,7 +73,10 @@ async def change_venue(
 
 async def delete_venue(database: Database, caller: Caller, venue_id: UUID) -> None:
     async with database.transaction(caller.organization_id) as tx:
-        with refusing("event_organization_id_venue_id_fkey", VenueInUse):
+        with (
+            refusing("event_organization_id_venue_id_fkey", VenueInUse),
+            refusing("layout_organization_id_venue_id_fkey", VenueInUse),
+        ):
             if not await store.delete_venue(tx, venue_id):
                 raise VenueNotFound()
         await record(tx, caller, "venue_deleted", "Venue", venue_id)

@@ -67,6 +67,46 @@ export interface paths {
         patch: operations["change_event"];
         trace?: never;
     };
+    "/api/events/{event_id}/availability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read availability
+         * @description How many, per zone and in total.
+         */
+        get: operations["read_availability"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/best-available": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find best available
+         * @description The best seats for a party, together if possible. Nothing is held by asking.
+         */
+        post: operations["find_best_available"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{event_id}/gates": {
         parameters: {
             query?: never;
@@ -107,6 +147,150 @@ export interface paths {
         patch: operations["change_gate"];
         trace?: never;
     };
+    "/api/events/{event_id}/layout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read event layout
+         * @description The layout version this event uses, and its zones as the event has them.
+         */
+        get: operations["read_event_layout"];
+        /**
+         * Put event layout
+         * @description Give the event a layout, or, naming the version, replace it or its overrides.
+         */
+        put: operations["put_event_layout"];
+        post?: never;
+        /** Remove event layout */
+        delete: operations["remove_event_layout"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/seat-blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Block seats
+         * @description Take seats out of sale, with a reason.
+         */
+        post: operations["block_seats"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/seat-blocks/lifted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unblock seats
+         * @description Put blocked seats back: as sold if they were sold, else as available.
+         */
+        post: operations["unblock_seats"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/seating-report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read seating report
+         * @description Lonely seats, use of VIP zones and of wheelchair places.
+         */
+        get: operations["read_seating_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/seats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read seat map
+         * @description Every seat in four bits, base64, in the order of the layout: 0 available, 1 held, 2 sold,
+         *     3 blocked, 4 kept for a companion, 5 sold by staff only.
+         */
+        get: operations["read_seat_map"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/seats/{seat_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read seat */
+        get: operations["read_seat"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/selection-checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check selection
+         * @description What would come of booking these seats: who would refuse, which seats would be left alone,
+         *     and the nearest alternatives.
+         */
+        post: operations["check_selection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{event_id}/transitions": {
         parameters: {
             query?: never;
@@ -121,6 +305,147 @@ export interface paths {
          * @description Publish it, open its doors, end, archive or cancel it.
          */
         post: operations["move_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/zones/{zone_id}/access-checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check zone access
+         * @description Whether you, and every friend you book for, may book in this zone.
+         */
+        post: operations["check_zone_access"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/layout-checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check layout
+         * @description Every fault that a layout of this config would be refused for; stores nothing.
+         */
+        post: operations["check_layout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/layouts/{layout_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read layout */
+        get: operations["read_layout"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete layout
+         * @description A draft only.
+         */
+        delete: operations["delete_layout"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/layouts/{layout_id}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read layout config
+         * @description Immutable: keep it for ever. Maps of seat states follow its order.
+         */
+        get: operations["read_layout_config"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/layouts/{layout_id}/diff/{other_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare layouts
+         * @description What became different from the first to the second.
+         */
+        get: operations["compare_layouts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/layouts/{layout_id}/transitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move layout
+         * @description Activate a draft, or archive a layout that no new event should use.
+         */
+        post: operations["move_layout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/layouts/{layout_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create layout version
+         * @description The next version; events stay with theirs. An active one archives the one before.
+         */
+        post: operations["create_layout_version"];
         delete?: never;
         options?: never;
         head?: never;
@@ -186,6 +511,27 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/seating-policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read seating policy */
+        get: operations["read_seating_policy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change seating policy
+         * @description What is allowed and enforced at all events, and which of it no event may override.
+         */
+        patch: operations["change_seating_policy"];
         trace?: never;
     };
     "/api/session": {
@@ -380,6 +726,30 @@ export interface paths {
         patch: operations["change_venue"];
         trace?: never;
     };
+    "/api/venues/{venue_id}/layouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List layouts
+         * @description Every version of every layout of this venue.
+         */
+        get: operations["list_layouts"];
+        put?: never;
+        /**
+         * Create layout
+         * @description Version 1 of a layout. `config` is a LayoutConfig; all its faults are named at once.
+         */
+        post: operations["create_layout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/whitelists": {
         parameters: {
             query?: never;
@@ -484,6 +854,15 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AccessRequest */
+        AccessRequest: {
+            guests?: string[];
+        };
+        /** Admittance */
+        Admittance: {
+            associated_membership_id: string | null;
+            email: string;
+        };
         /** AuditEntry */
         AuditEntry: {
             action: string;
@@ -507,17 +886,68 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             next: string | null;
         };
+        /** Availability */
+        Availability: {
+            available: number;
+            blocked: number;
+            capacity: number;
+            /** Format: uuid */
+            event_id: string;
+            held: number;
+            /** Format: uuid */
+            layout_id: string;
+            layout_version: number;
+            percent_full: number;
+            soft_reserved: number;
+            sold: number;
+            withheld: number;
+            zones: components["schemas"]["ZoneCount"][];
+        };
+        /** Data[Availability] */
+        AvailabilityData: {
+            data: components["schemas"]["Availability"];
+        };
+        /** BestRequest */
+        BestRequest: {
+            /** @default false */
+            apart: boolean;
+            categories?: ("standard" | "restricted_view" | "aisle")[] | null;
+            party: number;
+            pricing_rule_ids?: string[] | null;
+            /** @default 0 */
+            wheelchair_places: number;
+            zone_ids?: string[] | null;
+        };
+        /** CheckRequest */
+        CheckRequest: {
+            seat_ids: string[];
+        };
+        /** Cluster */
+        Cluster: {
+            row: string;
+            seat_ids: string[];
+            /** Format: uuid */
+            zone_id: string;
+        };
         /** CurrentSession */
         CurrentSession: {
             /** Format: date-time */
             expires_at: string;
             organization: components["schemas"]["Organization"];
-            permissions: ("audit.read" | "events.read" | "events.read_unpublished" | "events.write" | "gates.read" | "gates.write" | "memberships.read" | "memberships.write" | "organization.read" | "organization.write" | "users.read" | "users.write" | "venues.read" | "venues.write" | "whitelists.read" | "whitelists.write")[];
+            permissions: ("audit.read" | "events.read" | "events.read_unpublished" | "events.write" | "gates.read" | "gates.write" | "layouts.read" | "layouts.write" | "memberships.read" | "memberships.write" | "organization.read" | "organization.write" | "seating_policy.read" | "seating_policy.write" | "seats.block" | "seats.read" | "seats.sell_withheld" | "users.read" | "users.write" | "venues.read" | "venues.write" | "whitelists.read" | "whitelists.write")[];
             user: components["schemas"]["User"];
         };
         /** Data[CurrentSession] */
         CurrentSessionData: {
             data: components["schemas"]["CurrentSession"];
+        };
+        /** DayCount */
+        DayCount: {
+            available: number;
+            /** Format: date */
+            day: string;
+            held: number;
+            sold: number;
         };
         /** ErrorBody */
         ErrorBody: {
@@ -576,10 +1006,52 @@ export interface components {
             /** Format: date-time */
             starts_at: string;
         };
+        /** EventLayout */
+        EventLayout: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            event_id: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            layout_id: string;
+            layout_version: number;
+            overrides: components["schemas"]["Overrides"];
+            /** Format: date-time */
+            updated_at: string;
+            version: number;
+        };
         /** Page[Event] */
         EventPage: {
             data: components["schemas"]["Event"][];
             next: string | null;
+        };
+        /** EventSeating */
+        EventSeating: {
+            config_url: string;
+            event_layout: components["schemas"]["EventLayout"];
+            seat_count: number;
+            zones: components["schemas"]["EventZone"][];
+        };
+        /** Data[EventSeating] */
+        EventSeatingData: {
+            data: components["schemas"]["EventSeating"];
+        };
+        /** EventZone */
+        EventZone: {
+            enabled: boolean;
+            pricing_rule_id: string | null;
+            zone: components["schemas"]["Zone"];
+        };
+        /** Fault */
+        Fault: {
+            message: string;
+            path: string;
+        };
+        /** Data[list[Fault]] */
+        FaultListData: {
+            data: components["schemas"]["Fault"][];
         };
         /** Gate */
         Gate: {
@@ -621,6 +1093,70 @@ export interface components {
         Health: {
             /** @constant */
             status: "ok";
+        };
+        /** Layout */
+        Layout: {
+            config_hash: string;
+            /** Format: date-time */
+            created_at: string;
+            description: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            lineage_id: string;
+            name: string;
+            seat_count: number;
+            /** @enum {string} */
+            status: "draft" | "active" | "archived";
+            total_capacity: number;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: uuid */
+            venue_id: string;
+            version: number;
+        };
+        /** LayoutCheck */
+        LayoutCheck: {
+            config: {
+                [key: string]: unknown;
+            };
+        };
+        /** LayoutConfig */
+        LayoutConfig: {
+            focal_point?: components["schemas"]["Point"] | null;
+            seat_groups?: components["schemas"]["SeatGroup"][];
+            total_capacity?: number | null;
+            zones: components["schemas"]["Zone"][];
+        };
+        /** Data[Layout] */
+        LayoutData: {
+            data: components["schemas"]["Layout"];
+        };
+        /** LayoutDiff */
+        LayoutDiff: {
+            added: string[];
+            moved: components["schemas"]["SeatMove"][];
+            recategorised: components["schemas"]["SeatRecategorised"][];
+            relabelled: components["schemas"]["SeatRelabelled"][];
+            removed: string[];
+            rezoned: components["schemas"]["SeatRezoned"][];
+            zones_added: string[];
+            zones_changed: string[];
+            zones_removed: string[];
+        };
+        /** Data[LayoutDiff] */
+        LayoutDiffData: {
+            data: components["schemas"]["LayoutDiff"];
+        };
+        /** Page[Layout] */
+        LayoutPage: {
+            data: components["schemas"]["Layout"][];
+            next: string | null;
+        };
+        /** LayoutTransition */
+        LayoutTransition: {
+            /** @enum {string} */
+            to: "draft" | "active" | "archived";
         };
         /** LogIn */
         LogIn: {
@@ -681,6 +1217,13 @@ export interface components {
             /** Format: uuid */
             venue_id: string;
         };
+        /** NewEventLayout */
+        NewEventLayout: {
+            /** Format: uuid */
+            layout_id: string;
+            overrides?: components["schemas"]["Overrides"];
+            version?: number | null;
+        };
         /** NewGate */
         NewGate: {
             allowed_zones?: string[] | null;
@@ -693,6 +1236,20 @@ export interface components {
              * @enum {string}
              */
             status: "open" | "closed";
+        };
+        /** NewLayout */
+        NewLayout: {
+            config: {
+                [key: string]: unknown;
+            };
+            /** @default  */
+            description: string;
+            name: string;
+            /**
+             * @default active
+             * @enum {string}
+             */
+            status: "draft" | "active";
         };
         /** NewMembership */
         NewMembership: {
@@ -757,6 +1314,18 @@ export interface components {
         OrganizationData: {
             data: components["schemas"]["Organization"];
         };
+        /** Overrides */
+        Overrides: {
+            blocked_seat_ids?: string[];
+            disabled_zones?: string[];
+            pricing_zones?: {
+                [key: string]: components["schemas"]["PricingZone"];
+            };
+            seating_overrides?: components["schemas"]["SeatingOverrides"];
+            zone_overrides?: {
+                [key: string]: components["schemas"]["ZoneOverride"];
+            };
+        };
         /** PasswordChange */
         PasswordChange: {
             current_password: string;
@@ -766,12 +1335,278 @@ export interface components {
         PasswordReset: {
             new_password: string;
         };
+        /** Point */
+        Point: {
+            x: number;
+            y: number;
+        };
+        /** PricingZone */
+        PricingZone: {
+            /** Format: uuid */
+            pricing_rule_id: string;
+        };
+        /** Problem */
+        Problem: {
+            code: string;
+            message: string;
+            seat_ids?: string[];
+        };
+        /** Proposal */
+        Proposal: {
+            clusters: components["schemas"]["Cluster"][];
+            message: string;
+            orphans: string[];
+            score: number;
+            seats: components["schemas"]["SeatRef"][];
+            together: boolean;
+        };
+        /** Data[Proposal] */
+        ProposalData: {
+            data: components["schemas"]["Proposal"];
+        };
         /** Registration */
         Registration: {
             email: string;
             name: string;
             organization: string;
             password: string;
+        };
+        /** Seat */
+        Seat: {
+            /**
+             * @default standard
+             * @enum {string}
+             */
+            category: "standard" | "wheelchair" | "companion" | "restricted_view" | "aisle";
+            companion_seat_id?: string | null;
+            coordinates: components["schemas"]["Point"];
+            number: number;
+            row: string;
+            seat_id: string;
+        };
+        /** SeatBlock */
+        SeatBlock: {
+            /** @default false */
+            including_taken: boolean;
+            reason: string;
+            seat_ids: string[];
+        };
+        /** SeatDetails */
+        SeatDetails: {
+            /** @enum {string} */
+            category: "standard" | "wheelchair" | "companion" | "restricted_view" | "aisle";
+            companions?: string[];
+            expires_in_seconds?: number | null;
+            group?: string | null;
+            /** Format: uuid */
+            id: string;
+            number: number;
+            row: string;
+            seat_id: string;
+            /** @enum {string} */
+            status: "available" | "held" | "sold" | "blocked" | "soft_reserved" | "withheld";
+            /** Format: uuid */
+            zone_id: string;
+            zone_name: string;
+        };
+        /** Data[SeatDetails] */
+        SeatDetailsData: {
+            data: components["schemas"]["SeatDetails"];
+        };
+        /** SeatGroup */
+        SeatGroup: {
+            /** @enum {string} */
+            group_type: "wheelchair_pair" | "family_block" | "vip_table" | "reserved_block";
+            metadata?: {
+                [key: string]: unknown;
+            };
+            name?: string | null;
+            seat_ids: string[];
+        };
+        /** SeatMap */
+        SeatMap: {
+            /** Format: date-time */
+            as_of: string;
+            /** Format: uuid */
+            event_id: string;
+            /** Format: uuid */
+            layout_id: string;
+            layout_version: number;
+            seat_count: number;
+            seats: string;
+            seq: number;
+        };
+        /** Data[SeatMap] */
+        SeatMapData: {
+            data: components["schemas"]["SeatMap"];
+        };
+        /** SeatMove */
+        SeatMove: {
+            after: components["schemas"]["Point"];
+            before: components["schemas"]["Point"];
+            seat_id: string;
+        };
+        /** SeatRecategorised */
+        SeatRecategorised: {
+            /** @enum {string} */
+            after: "standard" | "wheelchair" | "companion" | "restricted_view" | "aisle";
+            /** @enum {string} */
+            before: "standard" | "wheelchair" | "companion" | "restricted_view" | "aisle";
+            seat_id: string;
+        };
+        /** SeatRef */
+        SeatRef: {
+            /** @enum {string} */
+            category: "standard" | "wheelchair" | "companion" | "restricted_view" | "aisle";
+            /** Format: uuid */
+            id: string;
+            number: number;
+            row: string;
+            seat_id: string;
+            /** Format: uuid */
+            zone_id: string;
+        };
+        /** SeatRelabelled */
+        SeatRelabelled: {
+            after: string;
+            before: string;
+            seat_id: string;
+        };
+        /** SeatRezoned */
+        SeatRezoned: {
+            /** Format: uuid */
+            after: string;
+            /** Format: uuid */
+            before: string;
+            seat_id: string;
+        };
+        /** SeatUnblock */
+        SeatUnblock: {
+            reason: string;
+            seat_ids: string[];
+        };
+        /** SeatingOverrides */
+        SeatingOverrides: {
+            accessibility_audit_enabled?: boolean;
+            allow_ga_seating?: boolean;
+            allow_hybrid_ga_reserved?: boolean;
+            allow_reserved_seating?: boolean;
+            allow_vip_zones?: boolean;
+            companion_release_occupancy_threshold?: number;
+            default_hold_ttl_minutes?: number;
+            enforce_accessibility_rules?: boolean;
+            group_adjacency_strict?: boolean;
+            max_group_split?: number;
+            max_holds_per_ip?: number | null;
+            max_holds_per_user?: number | null;
+            max_seats_per_booking?: number;
+            max_wheelchair_seats_per_booking?: number;
+            orphan_avoidance_strict?: boolean;
+            prefer_clustering_over_selection?: boolean;
+        };
+        /** SeatingPolicy */
+        SeatingPolicy: {
+            /** @default true */
+            accessibility_audit_enabled: boolean;
+            /** @default true */
+            allow_ga_seating: boolean;
+            /** @default true */
+            allow_hybrid_ga_reserved: boolean;
+            /** @default true */
+            allow_reserved_seating: boolean;
+            /** @default false */
+            allow_vip_zones: boolean;
+            /** @default 85 */
+            companion_release_occupancy_threshold: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @default 5 */
+            default_hold_ttl_minutes: number;
+            /** @default true */
+            enforce_accessibility_rules: boolean;
+            /** @default false */
+            group_adjacency_strict: boolean;
+            /** Format: uuid */
+            id: string;
+            mandatory?: ("allow_reserved_seating" | "allow_ga_seating" | "allow_hybrid_ga_reserved" | "allow_vip_zones" | "enforce_accessibility_rules" | "companion_release_occupancy_threshold" | "max_wheelchair_seats_per_booking" | "accessibility_audit_enabled" | "max_seats_per_booking" | "orphan_avoidance_strict" | "group_adjacency_strict" | "max_group_split" | "prefer_clustering_over_selection" | "default_hold_ttl_minutes" | "max_holds_per_user" | "max_holds_per_ip")[];
+            /** @default 2 */
+            max_group_split: number;
+            max_holds_per_ip?: number | null;
+            max_holds_per_user?: number | null;
+            /** @default 10 */
+            max_seats_per_booking: number;
+            /** @default 1 */
+            max_wheelchair_seats_per_booking: number;
+            /** @default true */
+            orphan_avoidance_strict: boolean;
+            /** @default false */
+            prefer_clustering_over_selection: boolean;
+            /** Format: date-time */
+            updated_at: string;
+            /** @default 1 */
+            version: number;
+        };
+        /** SeatingPolicyChange */
+        SeatingPolicyChange: {
+            accessibility_audit_enabled?: boolean;
+            allow_ga_seating?: boolean;
+            allow_hybrid_ga_reserved?: boolean;
+            allow_reserved_seating?: boolean;
+            allow_vip_zones?: boolean;
+            companion_release_occupancy_threshold?: number;
+            default_hold_ttl_minutes?: number;
+            enforce_accessibility_rules?: boolean;
+            group_adjacency_strict?: boolean;
+            mandatory?: ("allow_reserved_seating" | "allow_ga_seating" | "allow_hybrid_ga_reserved" | "allow_vip_zones" | "enforce_accessibility_rules" | "companion_release_occupancy_threshold" | "max_wheelchair_seats_per_booking" | "accessibility_audit_enabled" | "max_seats_per_booking" | "orphan_avoidance_strict" | "group_adjacency_strict" | "max_group_split" | "prefer_clustering_over_selection" | "default_hold_ttl_minutes" | "max_holds_per_user" | "max_holds_per_ip")[];
+            max_group_split?: number;
+            max_holds_per_ip?: number | null;
+            max_holds_per_user?: number | null;
+            max_seats_per_booking?: number;
+            max_wheelchair_seats_per_booking?: number;
+            orphan_avoidance_strict?: boolean;
+            prefer_clustering_over_selection?: boolean;
+            version: number;
+        };
+        /** Data[SeatingPolicy] */
+        SeatingPolicyData: {
+            data: components["schemas"]["SeatingPolicy"];
+        };
+        /** SeatingReport */
+        SeatingReport: {
+            accessibility_utilisation: number | null;
+            /** Format: uuid */
+            event_id: string;
+            orphan_ratio: number;
+            orphan_seats: number;
+            unusual: string[];
+            vip_utilisation: number | null;
+            wheelchair_places_sold: number;
+        };
+        /** Data[SeatingReport] */
+        SeatingReportData: {
+            data: components["schemas"]["SeatingReport"];
+        };
+        /** SeatsChanged */
+        SeatsChanged: {
+            changed: string[];
+            unchanged: string[];
+        };
+        /** Data[SeatsChanged] */
+        SeatsChangedData: {
+            data: components["schemas"]["SeatsChanged"];
+        };
+        /** SelectionCheck */
+        SelectionCheck: {
+            alternatives: components["schemas"]["Proposal"][];
+            bookable: boolean;
+            companions: string[];
+            orphans: string[];
+            problems: components["schemas"]["Problem"][];
+            warnings: components["schemas"]["Problem"][];
+        };
+        /** Data[SelectionCheck] */
+        SelectionCheckData: {
+            data: components["schemas"]["SelectionCheck"];
         };
         /** SessionSummary */
         SessionSummary: {
@@ -891,6 +1726,64 @@ export interface components {
         WhitelistPage: {
             data: components["schemas"]["Whitelist"][];
             next: string | null;
+        };
+        /** Zone */
+        Zone: {
+            /**
+             * @default public
+             * @enum {string}
+             */
+            access_mode: "public" | "membership_tier" | "role_based" | "whitelist";
+            allowed_roles?: ("owner" | "admin" | "organiser" | "box_office" | "gate_supervisor" | "customer")[] | null;
+            capacity: number;
+            membership_tier?: string | null;
+            metadata?: {
+                [key: string]: unknown;
+            };
+            name: string;
+            seats?: components["schemas"]["Seat"][];
+            whitelist_id?: string | null;
+            /** Format: uuid */
+            zone_id: string;
+            /** @enum {string} */
+            zone_type: "reserved_seating" | "ga_seated" | "ga_standing" | "vip_reserved" | "vip_standing";
+        };
+        /** ZoneAccess */
+        ZoneAccess: {
+            admitted: components["schemas"]["Admittance"][];
+            /** Format: uuid */
+            zone_id: string;
+        };
+        /** Data[ZoneAccess] */
+        ZoneAccessData: {
+            data: components["schemas"]["ZoneAccess"];
+        };
+        /** ZoneCount */
+        ZoneCount: {
+            available: number;
+            blocked: number;
+            capacity: number;
+            days?: components["schemas"]["DayCount"][];
+            enabled: boolean;
+            held: number;
+            name: string;
+            percent_full: number;
+            soft_reserved: number;
+            sold: number;
+            withheld: number;
+            /** Format: uuid */
+            zone_id: string;
+            /** @enum {string} */
+            zone_type: "reserved_seating" | "ga_seated" | "ga_standing" | "vip_reserved" | "vip_standing";
+        };
+        /** ZoneOverride */
+        ZoneOverride: {
+            access_mode?: "public" | "membership_tier" | "role_based" | "whitelist";
+            allowed_roles?: ("owner" | "admin" | "organiser" | "box_office" | "gate_supervisor" | "customer")[] | null;
+            capacity?: number;
+            membership_tier?: string | null;
+            whitelist_id?: string | null;
+            zone_type?: "reserved_seating" | "ga_seated" | "ga_standing" | "vip_reserved" | "vip_standing";
         };
     };
     responses: never;
@@ -1403,6 +2296,189 @@ export interface operations {
             };
         };
     };
+    read_availability: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailabilityData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    find_best_available: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BestRequest"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this.; `zone_access_denied`: This zone is not open to everybody of your party; `details.reason` says why. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event.; `zone_not_found`: There is no such zone at this event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `booking_refused`: These seats cannot be booked together; `details.problems` says why.; `no_suitable_seats`: No seats fit this party; `details` says what would. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_gates: {
         parameters: {
             query?: never;
@@ -1849,6 +2925,805 @@ export interface operations {
             };
         };
     };
+    read_event_layout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventSeatingData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    put_event_layout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEventLayout"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventSeatingData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this.; `policy_forbids`: The organisation's seating policy does not allow this; `details.faults` says what. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event.; `layout_not_found`: There is no such layout. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_frozen`: An event that has ended, or was cancelled or archived, can no longer be changed.; `event_layout_taken`: This event has a layout already; name its version to replace it.; `layout_frozen`: Tickets are sold for this event; its layout can no longer be changed.; `layout_not_active`: Only an active layout of the event's venue can be given to an event.; `seats_held`: Somebody is holding seats of this event right now; try again when the holds have ended.; `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_overrides`: The event's overrides have faults; `details.faults` names each one with its path.; `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_event_layout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_frozen`: An event that has ended, or was cancelled or archived, can no longer be changed.; `layout_frozen`: Tickets are sold for this event; its layout can no longer be changed.; `seats_held`: Somebody is holding seats of this event right now; try again when the holds have ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    block_seats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeatBlock"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeatsChangedData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event.; `seat_not_found`: There is no such seat at this event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `seat_taken`: Some of these seats are held or sold; say `including_taken` to block them all the same.; `seats_changed_meanwhile`: Somebody changed these seats in the meantime; look again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    unblock_seats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeatUnblock"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeatsChangedData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event.; `seat_not_found`: There is no such seat at this event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `seat_blocked_by_layout`: These seats are blocked by the event's layout; change its overrides instead.; `seats_changed_meanwhile`: Somebody changed these seats in the meantime; look again. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_seating_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeatingReportData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_seat_map: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeatMapData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_seat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+                /** @description A seat's label such as `A-1`, or its UUID. */
+                seat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeatDetailsData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event.; `seat_not_found`: There is no such seat at this event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    check_selection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckRequest"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SelectionCheckData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event.; `seat_not_found`: There is no such seat at this event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     move_event: {
         parameters: {
             query?: never;
@@ -1946,6 +3821,735 @@ export interface operations {
                 };
             };
             /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    check_zone_access: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+                zone_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessRequest"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ZoneAccessData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this.; `zone_access_denied`: This zone is not open to everybody of your party; `details.reason` says why. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `event_not_found`: There is no such event.; `zone_not_found`: There is no such zone at this event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `rate_limited`: Too many attempts; wait a little. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    check_layout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LayoutCheck"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FaultListData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_layout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                layout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `layout_not_found`: There is no such layout. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_layout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                layout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `layout_not_found`: There is no such layout. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `layout_in_use`: Events use this layout; it can be archived, not deleted.; `layout_not_draft`: Only a draft can be deleted; archive the layout instead. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_layout_config: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag. */
+                "If-None-Match"?: string | null;
+                /** @description `gzip` or not. */
+                "Accept-Encoding"?: string;
+            };
+            path: {
+                layout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutConfig"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `layout_not_found`: There is no such layout. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    compare_layouts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                layout_id: string;
+                other_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutDiffData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `layout_not_found`: There is no such layout. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    move_layout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                layout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LayoutTransition"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `layout_not_found`: There is no such layout. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_layout_transition`: A layout cannot go from its present state to that one.; `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_layout_version: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                layout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewLayout"];
+            };
+        };
+        responses: {
+            /** @description Document created, URL follows */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this.; `policy_forbids`: The organisation's seating policy does not allow this; `details.faults` says what. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `layout_not_found`: There is no such layout. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `idempotency_key_reused`: This Idempotency-Key was used before, for a different request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_layout`: The layout has faults; `details.faults` names each one with its path.; `invalid_request`: The request has faults; `details.faults` names each one. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2329,6 +4933,167 @@ export interface operations {
             };
             /** @description `rate_limited`: Too many attempts; wait a little. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_seating_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeatingPolicyData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_seating_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeatingPolicyChange"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeatingPolicyData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3707,7 +6472,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `venue_in_use`: Events take place at this venue; it cannot be deleted. */
+            /** @description `venue_in_use`: This venue has events or layouts; it cannot be deleted. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3833,6 +6598,196 @@ export interface operations {
                 };
             };
             /** @description `invalid_request`: The request has faults; `details.faults` names each one.; `invalid_timezone`: That is not a timezone name such as Africa/Johannesburg. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_layouts: {
+        parameters: {
+            query?: {
+                after?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                venue_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutPage"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `venue_not_found`: There is no such venue. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_layout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                venue_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewLayout"];
+            };
+        };
+        responses: {
+            /** @description Document created, URL follows */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this.; `policy_forbids`: The organisation's seating policy does not allow this; `details.faults` says what. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `venue_not_found`: There is no such venue. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `idempotency_key_reused`: This Idempotency-Key was used before, for a different request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_layout`: The layout has faults; `details.faults` names each one with its path.; `invalid_request`: The request has faults; `details.faults` names each one. */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,308 @@
+"""Taking, giving back, selling and blocking seats.
+
+`hold`, `release`, `sell` and `give_back` are for the domain that owns holds and tickets:
+they work in its transaction and do nothing but what they say. PostgreSQL has the last word:
+every write names the version it was decided on, or the hold it belongs to.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from voelgoed.accounts.actions.audit import record
+from voelgoed.accounts.model import Caller
+from voelgoed.infra.cache import Cache
+from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.metrics import seat_changes
+from voelgoed.seating.actions.views import (
+    View,
+    bitmap_key,
+    occupancy_key,
+    require_unchanged,
+    see,
+    snapshot_in,
+)
+from voelgoed.seating.model.refusals import (
+    HoldGone,
+    SeatBlockedByLayout,
+    SeatNotAvailable,
+    SeatsChangedMeanwhile,
+    SeatTaken,
+)
+from voelgoed.seating.model.seats import (
+    STATUSES,
+    SeatBlock,
+    SeatsChanged,
+    SeatState,
+    SeatStatus,
+    SeatUnblock,
+    Snapshot,
+)
+from voelgoed.seating.rules.counts import availability
+from voelgoed.seating.rules.messages import (
+    occupancy_changed,
+    occupancy_topic,
+    seats_changed,
+    seats_topic,
+)
+from voelgoed.seating.rules.plan import WHEELCHAIR
+from voelgoed.seating.rules.states import seconds_left, status_at
+from voelgoed.seating.store import seats as store
+from voelgoed.seating.store.event_layouts import share_event_layout
+from voelgoed.seating.store.places import read_days
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+RETRY_AFTER_S = (0.010, 0.020, 0.040)
+LOGGED_SEATS_MAX = 50
+
+
+class SeatHold(msgspec.Struct, frozen=True):
+    """For whom, and until when."""
+
+    id: UUID
+    holder_id: UUID | None
+    held_until: datetime
+
+
+async def retrying(work: Callable[[], Awaitable[T]]) -> T:
+    """Once more, from the start, when somebody else changed the same seats meanwhile."""
+    for pause_s in RETRY_AFTER_S:
+        try:
+            return await work()
+        except SeatsChangedMeanwhile:
+            await asyncio.sleep(pause_s)
+    return await work()
+
+
+async def hold(
+    tx: Transaction, caller: Caller, view: View, positions: Sequence[int], hold: SeatHold
+) -> None:
+    await require_unchanged(tx, view)
+    states = await _states(tx, view, positions)
+    closed = view.closed(positions)
+    for state in states:
+        status = "blocked" if state.position in closed else status_at(state, tx.now)
+        if status != "available":
+            raise SeatNotAvailable(
+                seat_id=_name(view, state.position),
+                current_status=status,
+                expires_in_seconds=seconds_left(state, tx.now),
+            )
+    got = await store.hold_seats(
+        tx, view.event.id, states, hold.id, hold.holder_id, hold.held_until
+    )
+    if got != len(states):
+        raise SeatsChangedMeanwhile()
+    await _note_wheelchairs(tx, caller, view, positions)
+    _note(tx, view, positions, "available", "held", f"hold {hold.id}")
+
+
+async def release(tx: Transaction, view: View, positions: Sequence[int], hold_id: UUID) -> int:
+    """What the hold still has; doing it twice is doing it once. Gives how many seats came free."""
+    await share_event_layout(tx, view.event.id)
+    freed = await store.release_seats(tx, view.event.id, _ids(view, positions), hold_id)
+    if freed:
+        _note(tx, view, positions, "held", "available", f"hold {hold_id} released")
+    return freed
+
+
+async def sell(tx: Transaction, view: View, positions: Sequence[int], hold_id: UUID) -> None:
+    """All of them, or none: a hold that is over, or lost a seat, sells nothing."""
+    await require_unchanged(tx, view)
+    sold = await store.sell_seats(tx, view.event.id, _ids(view, positions), hold_id)
+    if sold != len(set(positions)):
+        raise HoldGone(hold_id=str(hold_id))
+    _note(tx, view, positions, "held", "sold", f"hold {hold_id} paid")
+
+
+async def give_back(tx: Transaction, view: View, positions: Sequence[int], hold_id: UUID) -> int:
+    """Sold seats of a ticket that was refunded or voided."""
+    await share_event_layout(tx, view.event.id)
+    freed = await store.return_seats(tx, view.event.id, _ids(view, positions), hold_id)
+    if freed:
+        _note(tx, view, positions, "sold", "available", f"hold {hold_id} refunded")
+    return freed
+
+
+async def block_seats(
+    database: Database, cache: Cache, caller: Caller, event_id: UUID, block: SeatBlock
+) -> SeatsChanged:
+    """Any seat, also a held or sold one if that is said; blocked ones stay as they are."""
+
+    async def work(tx: Transaction, view: View, states: list[SeatState]) -> list[SeatState]:
+        wanted = [state for state in states if state.status != "blocked"]
+        taken = [state for state in wanted if status_at(state, tx.now) != "available"]
+        if taken and not block.including_taken:
+            raise SeatTaken(seat_ids=[_name(view, state.position) for state in taken])
+        if await store.block_seats(tx, event_id, wanted, block.reason) != len(wanted):
+            raise SeatsChangedMeanwhile()
+        return wanted
+
+    return await _change(database, cache, caller, event_id, block, "seats_blocked", work)
+
+
+async def unblock_seats(
+    database: Database, cache: Cache, caller: Caller, event_id: UUID, unblock: SeatUnblock
+) -> SeatsChanged:
+    """A seat that was sold before it was blocked is sold again; any other is available."""
+
+    async def work(tx: Transaction, view: View, states: list[SeatState]) -> list[SeatState]:
+        wanted = [state for state in states if state.status == "blocked"]
+        by_layout = set(view.event_layout.overrides.blocked_seat_ids)
+        names = [_name(view, state.position) for state in states if state.status != "blocked"]
+        if stuck := by_layout.intersection(names):
+            raise SeatBlockedByLayout(seat_ids=sorted(stuck))
+        if await store.unblock_seats(tx, event_id, wanted) != len(wanted):
+            raise SeatsChangedMeanwhile()
+        return wanted
+
+    return await _change(database, cache, caller, event_id, unblock, "seats_unblocked", work)
+
+
+async def _change(
+    database: Database,
+    cache: Cache,
+    caller: Caller,
+    event_id: UUID,
+    request: SeatBlock | SeatUnblock,
+    action: str,
+    work: Callable[[Transaction, View, list[SeatState]], Awaitable[list[SeatState]]],
+) -> SeatsChanged:
+    async def once() -> SeatsChanged:
+        view = await see(database, cache, caller, event_id)
+        positions = sorted({view.position(seat_id) for seat_id in request.seat_ids})
+        async with database.transaction(caller.organization_id) as tx:
+            await require_unchanged(tx, view)
+            before = await snapshot_in(tx, event_id)
+            states = await _states(tx, view, positions)
+            changed = await work(tx, view, states)
+            names = [_name(view, state.position) for state in changed]
+            if changed:
+                changes: dict[str, object] = {"seat_ids": names, "reason": request.reason}
+                await record(tx, caller, action, "EventLayout", view.event_layout.id, changes)
+                _log_changes(tx, view, changed, action, request.reason)
+                await announce(tx, view, before, action)
+            same = sorted(set(positions).difference(state.position for state in changed))
+            return SeatsChanged(
+                changed=names, unchanged=[_name(view, position) for position in same]
+            )
+
+    return await retrying(once)
+
+
+async def announce(tx: Transaction, view: View, before: Snapshot, event: str) -> None:
+    """To whoever watches the map or the counts, and to the caches."""
+    after = await snapshot_in(tx, view.event.id)
+    house = view.house(after, tx.now)
+    tx.publish(seats_topic(view.event.id), seats_changed(view.house(before, tx.now), house))
+    days = [day.date for day in view.event.days]
+    counts = availability(
+        view.event_layout, house, await read_days(tx, view.event.id, tx.now), days
+    )
+    topic = occupancy_topic(tx.organization_id, view.event.id)
+    tx.publish(topic, occupancy_changed(event, counts, tx.now))
+    drop_caches(tx, view.event.id)
+
+
+def drop_caches(tx: Transaction, event_id: UUID) -> None:
+    keys = (bitmap_key(tx.organization_id, event_id), occupancy_key(tx.organization_id, event_id))
+    tx.drop(*keys)
+    log.debug(
+        "cache_invalidated",
+        org_id=str(tx.organization_id),
+        event_id=str(event_id),
+        keys_invalidated=keys,
+    )
+
+
+async def _states(tx: Transaction, view: View, positions: Sequence[int]) -> list[SeatState]:
+    """In the order of positions; a seat that nobody ever touched is available, version 0."""
+    ids = _ids(view, positions)
+    known = {state.position: state for state in await store.find_states(tx, view.event.id, ids)}
+    return [
+        known.get(position)
+        or SeatState(
+            seat_id=view.plan.ids[position],
+            position=position,
+            status="available",
+            held_until=None,
+            seat_hold_id=None,
+            holder_id=None,
+            sold_when_blocked=False,
+            version=0,
+        )
+        for position in sorted(set(positions))
+    ]
+
+
+async def _note_wheelchairs(
+    tx: Transaction, caller: Caller, view: View, positions: Sequence[int]
+) -> None:
+    for position in positions:
+        if view.plan.category[position] != WHEELCHAIR:
+            continue
+        companions = [_name(view, companion) for companion in view.plan.companions(position)]
+        kept = view.policy.enforce_accessibility_rules and bool(companions)
+        changes: dict[str, object] = {
+            "event_id": str(view.event.id),
+            "seat_id": _name(view, position),
+            "companion_seat_ids": companions,
+            "companion_soft_reserved": kept,
+        }
+        log.info("wheelchair_booking", org_id=str(tx.organization_id), **changes)
+        if view.policy.accessibility_audit_enabled:
+            await record(tx, caller, "wheelchair_booking", "Seat", view.plan.ids[position], changes)
+
+
+def _note(
+    tx: Transaction,
+    view: View,
+    positions: Sequence[int],
+    before: SeatStatus,
+    after: SeatStatus,
+    reason: str,
+) -> None:
+    drop_caches(tx, view.event.id)
+    seat_changes.labels(after).inc(len(positions))
+    _log(tx, view, positions, before, after, reason)
+
+
+def _log_changes(
+    tx: Transaction, view: View, states: Sequence[SeatState], action: str, reason: str
+) -> None:
+    """One line for each state the seats came from."""
+    seat_changes.labels(action.removeprefix("seats_")).inc(len(states))
+    after = "blocked" if action == "seats_blocked" else "unblocked"
+    for before in STATUSES:
+        if positions := [state.position for state in states if state.status == before]:
+            _log(tx, view, positions, before, after, reason)
+
+
+def _log(
+    tx: Transaction, view: View, positions: Sequence[int], before: str, after: str, reason: str
+) -> None:
+    log.info(
+        "seats_changed",
+        org_id=str(tx.organization_id),
+        event_id=str(view.event.id),
+        seat_ids=[_name(view, position) for position in positions[:LOGGED_SEATS_MAX]],
+        seats=len(positions),
+        status_before=before,
+        status_after=after,
+        reason=reason,
+    )
+
+
+def _ids(view: View, positions: Sequence[int]) -> list[UUID]:
+    return [view.plan.ids[position] for position in positions]
+
+
+def _name(view: View, position: int) -> str:
+    return view.plan.seats[position].seat_id

@@ -1,0 +1,359 @@
+"""Best available: the seats for a party that cost least.
+
+Cost is the mean distance to the focal point, in seats, plus what is left behind: cutting a
+stretch in two costs, using one up exactly gains, a lonely seat costs much, or in strict mode
+is not left at all as long as there is another choice. Together in one row comes before any
+split; a split has as few parts as possible, in different stretches, in rows of one zone not
+too far apart, and nobody sits alone. The search is exact: `bench/seating.py` and the tests
+hold it against trying everything.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from voelgoed.seating.rules.house import House
+from voelgoed.seating.rules.plan import RESTRICTED_VIEW, Bools, Floats, Ints, Plan
+from voelgoed.seating.rules.stretches import (
+    Ground,
+    Steps,
+    Stretches,
+    Windows,
+    ground,
+    stretches,
+    windows,
+)
+
+Preference = Literal["together", "split"]
+
+RESTRICTED_VIEW_COST = 6.0
+FAMILY_COST = 5.0
+"""For a seat of a family block given to a party that is no family."""
+SPLIT_COST = 10.0
+"""For each part after the first."""
+SPREAD_COST = 0.5
+"""For each seat of distance between the two parts that are furthest apart."""
+PART_MIN = 2
+PARTS_MAX = 3
+FIRST_PARTS_TRIED = 8
+"""At first, the most promising; then eight times as many, until no other could be better."""
+COMBINATIONS_AT_ONCE = 100_000
+"""Of parts, which bounds the memory of a search."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    party: int
+    zones: frozenset[int] | None = None
+    """Indexes of zones; None for any."""
+    categories: frozenset[int] | None = None
+    wheelchair_places: int = 0
+    apart: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    parts: tuple[tuple[int, ...], ...]
+    """The steps of each part, the largest first."""
+    cost: float
+    orphans: int
+
+    @property
+    def steps(self) -> list[int]:
+        return [step for part in self.parts for step in part]
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """One question asked of one house, and what all its parts need."""
+
+    house: House
+    wish: Wish
+    free: Stretches
+    eligible: Bools
+    ground: Ground
+
+
+def search_for(house: House, wish: Wish) -> Search:
+    free = stretches(house)
+    eligible = _eligible(house, wish, free)
+    return Search(
+        house, wish, free, eligible, ground(house, free, eligible, seat_costs(house, wish))
+    )
+
+
+def best(search: Search) -> Choice | None:
+    """None when the party fits nowhere."""
+    policy = search.house.policy
+    splitting = not policy.group_adjacency_strict
+    for strict in (True, False) if policy.orphan_avoidance_strict else (False,):
+        choice = together(search, strict=strict)
+        if choice is None and splitting:
+            choice = split(search, strict=strict)
+        if choice is not None:
+            return choice
+    return None
+
+
+def seat_costs(house: House, wish: Wish) -> Floats:
+    plan = house.plan
+    return (
+        plan.rows.distance
+        + RESTRICTED_VIEW_COST * (plan.category_by_step == RESTRICTED_VIEW)
+        + FAMILY_COST * (plan.family_party_by_step > wish.party)
+    )
+
+
+def together(search: Search, *, strict: bool) -> Choice | None:
+    found = _windows(search, search.wish.party, strict=strict)
+    if not len(found):
+        return None
+    at = int(found.cost.argmin())
+    return Choice((found.steps(at),), float(found.cost[at]), int(found.orphans[at]))
+
+
+def split(search: Search, *, strict: bool) -> Choice | None:
+    @cache
+    def windows_of(size: int) -> Windows:
+        return _windows(search, size, strict=strict)
+
+    @cache
+    def cheapest_of(size: int) -> Cheapest:
+        return _cheapest(search, windows_of(size))
+
+    for parts in range(2, PARTS_MAX + 1):
+        chosen: Choice | None = None
+        for sizes in divisions(search.wish.party, parts):
+            found = [windows_of(size) for size in sizes]
+            if all(len(each) for each in found):
+                cheapest = [cheapest_of(size) for size in sizes[1:]]
+                chosen = _best_division(search, found, cheapest, chosen)
+        if chosen is not None:
+            return chosen
+    return None
+
+
+def divisions(party: int, parts: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
+    """The ways to divide a party, larger parts first, nobody alone."""
+    most = party if most is None else most
+    if parts == 1:
+        if PART_MIN <= party <= most:
+            yield (party,)
+        return
+    for size in range(min(most, party - PART_MIN * (parts - 1)), PART_MIN - 1, -1):
+        for rest in divisions(party - size, parts - 1, size):
+            yield (size, *rest)
+
+
+def largest_together(search: Search) -> list[int]:
+    """The steps of the most seats side by side that there are."""
+    begin, end = search.ground.begin, search.ground.end
+    if not len(begin):
+        return []
+    at = int((end - begin).argmax())
+    return list(range(int(begin[at]), int(end[at])))
+
+
+def side_by_side(plan: Plan, steps: Collection[int]) -> tuple[tuple[int, ...], ...]:
+    """The parts which these seats are in, the largest first."""
+    parts: list[list[int]] = []
+    for step in sorted(steps):
+        if parts and parts[-1][-1] == step - 1 and plan.rows.beside_next[step - 1]:
+            parts[-1].append(step)
+        else:
+            parts.append([step])
+    return tuple(tuple(part) for part in sorted(parts, key=lambda part: (-len(part), part)))
+
+
+def _eligible(house: House, wish: Wish, free: Stretches) -> Bools:
+    plan = house.plan
+    eligible = free.open.copy()
+    if wish.zones is not None:
+        allowed = np.zeros(len(plan.zones), np.bool_)
+        allowed[sorted(wish.zones)] = True
+        eligible &= allowed[plan.zone[plan.rows.position]]
+    if wish.categories is not None:
+        eligible &= np.isin(plan.category_by_step, sorted(wish.categories))
+    if plan.groups.whole_tables:
+        # A party with wheelchair users is divided, so that it would not fill a table.
+        _leave_tables_whole(plan, eligible, 0 if wish.wheelchair_places else wish.party)
+    return eligible
+
+
+def _leave_tables_whole(plan: Plan, eligible: Bools, party: int) -> None:
+    """A table that is taken whole is for the party that fills it, if all of it is free."""
+    steps = np.flatnonzero(plan.whole_table_by_step >= 0)
+    table = plan.whole_table_by_step[steps]
+    free = np.bincount(table[eligible[steps]], minlength=len(plan.table_party))
+    filled = (free == party) & (plan.table_party == party)
+    eligible[steps] &= filled[table]
+
+
+def _windows(search: Search, size: int, *, strict: bool) -> Windows:
+    return windows(search.free, search.ground, size, search.wish.party, strict=strict)
+
+
+@dataclass(frozen=True, eq=False)
+class Cheapest:
+    """What the cheapest windows of one size cost, by row; infinite where there is none."""
+
+    here: Floats
+    stretch: Steps
+    """The one which that window is in."""
+    beside: Floats
+    """In the same row, but another stretch."""
+    nearby: Floats
+    """In other rows that are near."""
+
+    def elsewhere(self, row: Ints, stretch: Steps) -> Floats:
+        """Where the other part of a party in this row and stretch can be."""
+        own = np.where(self.stretch[row] == stretch, self.beside[row], self.here[row])
+        return np.minimum(own, self.nearby[row])
+
+
+def _cheapest(search: Search, found: Windows) -> Cheapest:
+    rows = search.house.plan.rows
+    count, row = len(rows.name_of_row), rows.row[found.first]
+    here, beside, nearby = (np.full(count, np.inf) for _ in range(3))
+    np.minimum.at(here, row, found.cost)
+    stretch = np.full(count, -1)
+    cheapest = found.cost == here[row]
+    stretch[row[cheapest]] = found.stretch[cheapest]
+    others = found.stretch != stretch[row]
+    np.minimum.at(beside, row[others], found.cost[others])
+    for apart in range(1, min(search.house.policy.max_group_split, count - 1) + 1):
+        same_zone = rows.zone_of_row[apart:] == rows.zone_of_row[:-apart]
+        ahead, behind = (
+            np.where(same_zone, each, np.inf) for each in (here[:-apart], here[apart:])
+        )
+        nearby[apart:] = np.minimum(nearby[apart:], ahead)
+        nearby[:-apart] = np.minimum(nearby[:-apart], behind)
+    return Cheapest(here, stretch, beside, nearby)
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """Parties of which some parts have their seats; one entry of each array for each of them."""
+
+    parts: tuple[Steps, ...]
+    """Indexes into the windows of each part."""
+    cost: Floats
+    """Without the spread."""
+    spread: Floats
+    rest: tuple[Floats, ...]
+    """The least that each other part could cost."""
+
+    @property
+    def bound(self) -> Floats:
+        return sum(self.rest, self.cost + SPREAD_COST * self.spread)
+
+    def __len__(self) -> int:
+        return len(self.cost)
+
+    def __getitem__(self, at: Steps | slice) -> "Begun":
+        return Begun(
+            tuple(part[at] for part in self.parts),
+            self.cost[at],
+            self.spread[at],
+            tuple(each[at] for each in self.rest),
+        )
+
+
+def _best_division(
+    search: Search, found: list[Windows], cheapest: list[Cheapest], known: Choice | None
+) -> Choice | None:
+    """Better than what is known already, or that.
+
+    The bound of a party that has begun to sit down is what its parts cost and the least that
+    the others could. Once no bound is better than the best so far, nothing is.
+    """
+    one = found[0]
+    row = search.house.plan.rows.row[one.first]
+    begun = Begun(
+        (np.arange(len(one)),),
+        one.cost + SPLIT_COST * (len(found) - 1),
+        np.zeros(len(one)),
+        tuple(each.elsewhere(row, one.stretch) for each in cheapest),
+    )
+    return _best_ending(search, found, begun, known)
+
+
+def _best_ending(
+    search: Search, found: list[Windows], begun: Begun, known: Choice | None
+) -> Choice | None:
+    best, bound, count = known, begun.bound, FIRST_PARTS_TRIED
+    while True:
+        left = np.flatnonzero(bound < (best.cost if best else np.inf))
+        if not len(left):
+            return best
+        if len(left) > count:
+            left = left[np.argpartition(bound[left], count)[:count]]
+        for some, begin, end in _batches(search, found, begun[left]):
+            longer = _with_next_part(found, some, begin, end)
+            longer = longer[np.flatnonzero(longer.bound < (best.cost if best else np.inf))]
+            if longer.rest:
+                best = _best_ending(search, found, longer, best)
+            elif len(longer):
+                best = _better(found, longer, best)
+        bound[left] = np.inf
+        count *= FIRST_PARTS_TRIED
+
+
+def _batches(
+    search: Search, found: list[Windows], begun: Begun
+) -> Iterator[tuple[Begun, Steps, Steps]]:
+    """With the windows that the next part may have, from one index up to another."""
+    begin, end = _near(search, found, begun)
+    total = np.cumsum(end - begin) // COMBINATIONS_AT_ONCE
+    for at in np.split(np.arange(len(begun)), np.flatnonzero(np.diff(total)) + 1):
+        yield begun[at], begin[at], end[at]
+
+
+def _near(search: Search, found: list[Windows], begun: Begun) -> tuple[Steps, Steps]:
+    rows, apart = search.house.plan.rows, search.house.policy.max_group_split
+    taken = [rows.row[each.first[at]] for each, at in zip(found, begun.parts, strict=False)]
+    zone, zones = rows.zone_of_row[taken[0]], rows.zone_of_row
+    low = np.maximum(np.maximum.reduce(taken) - apart, np.searchsorted(zones, zone))
+    high = np.minimum(
+        np.minimum.reduce(taken) + apart + 1, np.searchsorted(zones, zone, side="right")
+    )
+    last, other = found[len(begun.parts) - 1], found[len(begun.parts)]
+    begin = np.searchsorted(other.first, rows.first_step[low])
+    if other.size == last.size:  # the same windows, of which the later ones are enough
+        begin = np.maximum(begin, begun.parts[-1] + 1)
+    return begin, np.maximum(np.searchsorted(other.first, rows.first_step[high]), begin)
+
+
+def _with_next_part(found: list[Windows], begun: Begun, begin: Steps, end: Steps) -> Begun:
+    count = end - begin
+    of = np.repeat(np.arange(len(count)), count)
+    part = np.arange(len(of)) + np.repeat(begin - (np.cumsum(count) - count), count)
+    other = found[len(begun.parts)]
+    elsewhere = np.ones(len(of), np.bool_)
+    for each, at in zip(found, begun.parts, strict=False):
+        elsewhere &= each.stretch[at][of] != other.stretch[part]
+    of, part = of[elsewhere], part[elsewhere]
+    spread, (x, y) = begun.spread[of], other.middle(part)
+    for each, at in zip(found, begun.parts, strict=False):
+        from_x, from_y = each.middle(at)
+        spread = np.maximum(spread, np.hypot(x - from_x[of], y - from_y[of]))
+    return Begun(
+        (*(at[of] for at in begun.parts), part),
+        begun.cost[of] + other.cost[part],
+        spread,
+        tuple(each[of] for each in begun.rest[1:]),
+    )
+
+
+def _better(found: list[Windows], ended: Begun, known: Choice | None) -> Choice | None:
+    cost = ended.bound.round(6)
+    best = int(cost.argmin())
+    if known is not None and not cost[best] < known.cost:
+        return known
+    parts = [(each, int(at[best])) for each, at in zip(found, ended.parts, strict=True)]
+    steps = sorted((each.steps(at) for each, at in parts), key=lambda part: (-len(part), part))
+    orphans = sum(int(each.orphans[at]) for each, at in parts)
+    return Choice(tuple(steps), float(cost[best]), orphans)

@@ -1,0 +1,163 @@
+"""How full the house is, zone by zone."""
+
+import datetime as dt
+from collections.abc import Sequence
+from uuid import UUID
+
+import numpy as np
+
+from voelgoed.seating.model.event_layout import EventLayout, EventZone
+from voelgoed.seating.model.layout import SEATED, VIP
+from voelgoed.seating.model.seats import (
+    SOLD,
+    Availability,
+    DayCount,
+    SeatingReport,
+    ZoneCount,
+    ZoneDay,
+)
+from voelgoed.seating.rules.house import House
+from voelgoed.seating.rules.orphans import orphan_count
+from voelgoed.seating.rules.plan import WHEELCHAIR
+from voelgoed.seating.rules.stretches import stretches
+
+CODES = 6
+ORPHAN_RATIO_MAX = 0.10
+VIP_UTILISATION = (0.40, 0.95)
+ACCESSIBILITY_UTILISATION_MAX = 0.05
+
+
+def availability(
+    event_layout: EventLayout,
+    house: House,
+    zone_days: Sequence[ZoneDay],
+    days: Sequence[dt.date],
+) -> Availability:
+    by_zone = np.bincount(
+        house.plan.zone * CODES + house.codes, minlength=len(house.zones) * CODES
+    ).reshape(-1, CODES)
+    zones = [
+        _seated(zone, by_zone[index].tolist())
+        if zone.zone.zone_type in SEATED
+        else _unseated(zone, zone_days, days)
+        for index, zone in enumerate(house.zones)
+    ]
+    total = _Total(zones)
+    return Availability(
+        event_id=event_layout.event_id,
+        layout_id=event_layout.layout_id,
+        layout_version=event_layout.layout_version,
+        capacity=total.of("capacity"),
+        available=total.of("available"),
+        held=total.of("held"),
+        sold=total.of("sold"),
+        blocked=total.of("blocked"),
+        soft_reserved=total.of("soft_reserved"),
+        withheld=total.of("withheld"),
+        percent_full=percent(
+            total.of("held") + total.of("sold"), total.of("capacity") - total.of("blocked")
+        ),
+        zones=zones,
+    )
+
+
+def percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 2) if whole > 0 else 0.0
+
+
+class _Total:
+    def __init__(self, zones: Sequence[ZoneCount]) -> None:
+        self._zones = zones
+
+    def of(self, field: str) -> int:
+        return sum(getattr(zone, field) for zone in self._zones)
+
+
+def _seated(zone: EventZone, counts: list[int]) -> ZoneCount:
+    available, held, sold, blocked, soft_reserved, withheld = counts
+    capacity = sum(counts)
+    return ZoneCount(
+        zone_id=zone.zone.zone_id,
+        name=zone.zone.name,
+        zone_type=zone.zone.zone_type,
+        enabled=zone.enabled,
+        capacity=capacity,
+        available=available,
+        held=held,
+        sold=sold,
+        blocked=blocked,
+        soft_reserved=soft_reserved,
+        withheld=withheld,
+        percent_full=percent(held + sold, capacity - blocked),
+    )
+
+
+def _unseated(zone: EventZone, zone_days: Sequence[ZoneDay], days: Sequence[dt.date]) -> ZoneCount:
+    """A zone is as full as it is on its fullest day."""
+    capacity = zone.zone.capacity
+    taken = {each.day: each for each in zone_days if each.zone_id == zone.zone.zone_id}
+    counts = [
+        DayCount(
+            day=day,
+            available=capacity - taken[day].held - taken[day].sold if day in taken else capacity,
+            held=taken[day].held if day in taken else 0,
+            sold=taken[day].sold if day in taken else 0,
+        )
+        for day in sorted(set(days) | taken.keys())
+    ]
+    fullest = min(counts, key=lambda count: count.available, default=None)
+    held, sold = (fullest.held, fullest.sold) if fullest else (0, 0)
+    return ZoneCount(
+        zone_id=zone.zone.zone_id,
+        name=zone.zone.name,
+        zone_type=zone.zone.zone_type,
+        enabled=zone.enabled,
+        capacity=capacity,
+        available=capacity - held - sold if zone.enabled else 0,
+        held=held,
+        sold=sold,
+        blocked=0 if zone.enabled else capacity - held - sold,
+        soft_reserved=0,
+        withheld=0,
+        percent_full=percent(held + sold, capacity),
+        days=counts,
+    )
+
+
+def report(event_id: UUID, house: House, zones: Sequence[ZoneCount]) -> SeatingReport:
+    lonely = orphan_count(stretches(house))
+    seats = len(house.plan)
+    vip = [zone for zone in zones if zone.zone_type in VIP and zone.enabled]
+    vip_capacity = sum(zone.capacity for zone in vip)
+    sold = house.codes == SOLD
+    wheelchairs = int(np.count_nonzero(sold & (house.plan.category == WHEELCHAIR)))
+    all_sold = int(np.count_nonzero(sold))
+    taken_vip = sum(zone.held + zone.sold for zone in vip)
+    figures: dict[str, float | None] = {
+        "orphan_ratio": round(lonely / seats, 4) if seats else 0.0,
+        "vip_utilisation": round(taken_vip / vip_capacity, 4) if vip_capacity else None,
+        "accessibility_utilisation": round(wheelchairs / all_sold, 4) if all_sold else None,
+    }
+    return SeatingReport(
+        event_id=event_id,
+        orphan_seats=lonely,
+        orphan_ratio=figures["orphan_ratio"] or 0.0,
+        vip_utilisation=figures["vip_utilisation"],
+        accessibility_utilisation=figures["accessibility_utilisation"],
+        wheelchair_places_sold=wheelchairs,
+        unusual=_unusual(figures),
+    )
+
+
+def _unusual(figures: dict[str, float | None]) -> list[str]:
+    orphans = figures["orphan_ratio"]
+    vip = figures["vip_utilisation"]
+    accessibility = figures["accessibility_utilisation"]
+    low, high = VIP_UTILISATION
+    found = {
+        "orphan_ratio": orphans is not None and orphans > ORPHAN_RATIO_MAX,
+        "vip_utilisation": vip is not None and not low <= vip <= high,
+        "accessibility_utilisation": accessibility is not None
+        and (accessibility > ACCESSIBILITY_UTILISATION_MAX or accessibility == 0),
+    }
+    return [name for name, unusual in found.items() if unusual]

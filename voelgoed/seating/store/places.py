@@ -1,0 +1,164 @@
+"""Places of zones without seats. Every change locks all days of the zone first, in their order."""
+
+import datetime as dt
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.infra.database import Transaction
+from voelgoed.seating.model.seats import ZoneDay
+
+
+class PlaceHold(msgspec.Struct, frozen=True):
+    zone_id: UUID
+    hold_id: UUID
+    days: list[dt.date]
+    places: int
+    held_until: datetime
+
+
+async def make_days(
+    tx: Transaction, event_id: UUID, zone_id: UUID, days: Sequence[dt.date], capacity: int
+) -> None:
+    await tx.run(
+        """
+        INSERT INTO zone_day (organization_id, event_id, zone_id, day, capacity)
+        SELECT current_organization(), $1, $2, day, $4 FROM unnest($3::date[]) AS day ORDER BY day
+        ON CONFLICT DO NOTHING
+        """,
+        event_id,
+        zone_id,
+        days,
+        capacity,
+    )
+
+
+async def lock_days(tx: Transaction, event_id: UUID, zone_id: UUID) -> list[ZoneDay]:
+    return await tx.rows(
+        ZoneDay,
+        """
+        SELECT zone_id, day, capacity, held, sold FROM zone_day
+         WHERE event_id = $1 AND zone_id = $2 ORDER BY day FOR UPDATE
+        """,
+        event_id,
+        zone_id,
+    )
+
+
+async def let_go_of_ended_holds(tx: Transaction, event_id: UUID, zone_id: UUID) -> int:
+    """A hold whose time is up no longer counts; with the days locked, nobody else does this too."""
+    return await tx.run(
+        """
+        WITH ended AS (
+            DELETE FROM place_hold WHERE event_id = $1 AND zone_id = $2 AND held_until <= $3
+            RETURNING days, places
+        ), freed AS (
+            SELECT day, sum(places)::integer AS places FROM ended, unnest(days) AS day GROUP BY day
+        )
+        UPDATE zone_day SET held = held - freed.places FROM freed
+         WHERE event_id = $1 AND zone_id = $2 AND zone_day.day = freed.day
+        """,
+        event_id,
+        zone_id,
+        tx.now,
+    )
+
+
+async def insert_place_hold(
+    tx: Transaction,
+    event_id: UUID,
+    hold: PlaceHold,
+) -> None:
+    await tx.run(
+        """
+        INSERT INTO place_hold (organization_id, event_id, zone_id, hold_id, days, places, held_until)
+        VALUES (current_organization(), $1, $2, $3, $4, $5, $6)
+        """,
+        event_id,
+        hold.zone_id,
+        hold.hold_id,
+        hold.days,
+        hold.places,
+        hold.held_until,
+    )
+
+
+async def find_place_holds(tx: Transaction, event_id: UUID, hold_id: UUID) -> list[PlaceHold]:
+    return await tx.rows(
+        PlaceHold,
+        """
+        SELECT zone_id, hold_id, days, places, held_until
+          FROM place_hold WHERE event_id = $1 AND hold_id = $2 ORDER BY zone_id, days
+        """,
+        event_id,
+        hold_id,
+    )
+
+
+async def delete_place_hold(tx: Transaction, hold: PlaceHold) -> int:
+    """1 for whoever was first; nobody else may change the counts because of it."""
+    return await tx.run(
+        "DELETE FROM place_hold WHERE hold_id = $1 AND zone_id = $2 AND days = $3",
+        hold.hold_id,
+        hold.zone_id,
+        hold.days,
+    )
+
+
+async def add_to_days(
+    tx: Transaction,
+    event_id: UUID,
+    zone_id: UUID,
+    days: Sequence[dt.date],
+    *,
+    held: int = 0,
+    sold: int = 0,
+) -> int:
+    return await tx.run(
+        """
+        UPDATE zone_day SET held = held + $4, sold = sold + $5
+         WHERE event_id = $1 AND zone_id = $2 AND day = ANY($3::date[])
+        """,
+        event_id,
+        zone_id,
+        days,
+        held,
+        sold,
+    )
+
+
+async def set_capacity(tx: Transaction, event_id: UUID, zone_id: UUID, capacity: int) -> int:
+    return await tx.run(
+        "UPDATE zone_day SET capacity = $3 WHERE event_id = $1 AND zone_id = $2",
+        event_id,
+        zone_id,
+        capacity,
+    )
+
+
+async def read_days(tx: Transaction, event_id: UUID, now: datetime) -> list[ZoneDay]:
+    """Holds whose time is up are not counted, whether or not anybody has removed them."""
+    return await tx.rows(
+        ZoneDay,
+        """
+        SELECT zone_id, day, capacity, sold,
+               held - coalesce((SELECT sum(places) FROM place_hold
+                                 WHERE place_hold.event_id = $1
+                                   AND place_hold.zone_id = zone_day.zone_id
+                                   AND held_until <= $2 AND zone_day.day = ANY(days)), 0)::integer AS held
+          FROM zone_day WHERE event_id = $1 ORDER BY zone_id, day
+        """,
+        event_id,
+        now,
+    )
+
+
+async def next_place_hold_end(tx: Transaction, event_id: UUID) -> datetime | None:
+    return await tx.value(
+        datetime,
+        "SELECT min(held_until) FROM place_hold WHERE event_id = $1 AND held_until > $2",
+        event_id,
+        tx.now,
+    )

@@ -1,0 +1,235 @@
+"""The states of an event's seats. Whatever changes more than one locks them in the order of
+their positions, so that two who want the same seats wait for each other instead of deadlocking.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from voelgoed.infra.database import Transaction
+from voelgoed.seating.model.seats import SeatState, Snapshot
+
+
+async def read_snapshot(tx: Transaction, event_id: UUID, seq: int) -> Snapshot:
+    """Packed by PostgreSQL itself: fifty thousand rows become four small values."""
+    found = await tx.row(
+        Snapshot,
+        """
+        SELECT $2::bigint AS seq,
+               (SELECT layout_id FROM event_layout WHERE event_id = $1) AS layout_id,
+               coalesce(string_agg(int4send(position), ''::bytea ORDER BY position)
+                   FILTER (WHERE status = 'held'), '') AS held,
+               coalesce(string_agg(int8send((extract(epoch FROM held_until) * 1000000)::bigint),
+                   ''::bytea ORDER BY position) FILTER (WHERE status = 'held'), '') AS held_until,
+               coalesce(string_agg(int4send(position), ''::bytea)
+                   FILTER (WHERE status = 'sold'), '') AS sold,
+               coalesce(string_agg(int4send(position), ''::bytea)
+                   FILTER (WHERE status = 'blocked'), '') AS blocked
+          FROM seat_state WHERE event_id = $1 AND status <> 'available'
+        """,
+        event_id,
+        seq,
+    )
+    assert found is not None
+    return found
+
+
+async def find_states(tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID]) -> list[SeatState]:
+    return await tx.rows(
+        SeatState,
+        """
+        SELECT seat_id, position, status, held_until, seat_hold_id, holder_id, sold_when_blocked,
+               version
+          FROM seat_state WHERE event_id = $1 AND seat_id = ANY($2::uuid[])
+        """,
+        event_id,
+        seat_ids,
+    )
+
+
+async def held_by(
+    tx: Transaction, event_id: UUID, holder_id: UUID, now: datetime
+) -> list[SeatState]:
+    """What somebody holds right now, or has bought."""
+    return await tx.rows(
+        SeatState,
+        """
+        SELECT seat_id, position, status, held_until, seat_hold_id, holder_id, sold_when_blocked,
+               version
+          FROM seat_state
+         WHERE event_id = $1 AND holder_id = $2
+           AND (status = 'sold' OR (status = 'held' AND held_until > $3))
+        """,
+        event_id,
+        holder_id,
+        now,
+    )
+
+
+async def hold_seats(
+    tx: Transaction,
+    event_id: UUID,
+    seats: Sequence[SeatState],
+    hold_id: UUID,
+    holder_id: UUID | None,
+    held_until: datetime,
+) -> int:
+    """Each from the version that was read. Gives how many it got."""
+    return await tx.run(
+        """
+        INSERT INTO seat_state AS seat (organization_id, event_id, seat_id, position, status,
+                                        held_until, locked_at, seat_hold_id, holder_id, version,
+                                        updated_at)
+        SELECT current_organization(), $1, wanted.seat_id, wanted.position, 'held',
+               $5, $7, $4, $6, wanted.version + 1, $7
+          FROM unnest($2::uuid[], $3::integer[], $8::integer[])
+            AS wanted (seat_id, position, version)
+         ORDER BY wanted.position
+        ON CONFLICT (organization_id, event_id, seat_id) DO UPDATE SET
+            status = 'held', held_until = $5, locked_at = $7, seat_hold_id = $4, holder_id = $6,
+            version = EXCLUDED.version, updated_at = $7
+        WHERE seat.version = EXCLUDED.version - 1
+        """,
+        event_id,
+        [seat.seat_id for seat in seats],
+        [seat.position for seat in seats],
+        hold_id,
+        held_until,
+        holder_id,
+        tx.now,
+        [seat.version for seat in seats],
+    )
+
+
+async def release_seats(
+    tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_id: UUID
+) -> int:
+    """Those that this hold still has."""
+    return await tx.run(
+        """
+        WITH mine AS (
+            SELECT seat_id FROM seat_state
+             WHERE event_id = $1 AND seat_id = ANY($2::uuid[])
+               AND status = 'held' AND seat_hold_id = $3
+             ORDER BY position FOR NO KEY UPDATE
+        )
+        UPDATE seat_state AS seat SET
+               status = 'available', held_until = NULL, locked_at = NULL,
+               seat_hold_id = NULL, holder_id = NULL, version = version + 1, updated_at = $4
+          FROM mine
+         WHERE event_id = $1 AND seat.seat_id = mine.seat_id
+           AND status = 'held' AND seat_hold_id = $3
+        """,
+        event_id,
+        seat_ids,
+        hold_id,
+        tx.now,
+    )
+
+
+async def sell_seats(
+    tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_id: UUID
+) -> int:
+    """Those that this hold still has, and whose time has not run out."""
+    return await tx.run(
+        """
+        WITH mine AS (
+            SELECT seat_id FROM seat_state
+             WHERE event_id = $1 AND seat_id = ANY($2::uuid[])
+               AND status = 'held' AND seat_hold_id = $3 AND held_until > $4
+             ORDER BY position FOR NO KEY UPDATE
+        )
+        UPDATE seat_state AS seat SET
+               status = 'sold', held_until = NULL, locked_at = NULL,
+               version = version + 1, updated_at = $4
+          FROM mine
+         WHERE event_id = $1 AND seat.seat_id = mine.seat_id
+           AND status = 'held' AND seat_hold_id = $3 AND held_until > $4
+        """,
+        event_id,
+        seat_ids,
+        hold_id,
+        tx.now,
+    )
+
+
+async def return_seats(
+    tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_id: UUID
+) -> int:
+    """Sold through this hold, and free again. What was blocked meanwhile stays blocked."""
+    return await tx.run(
+        """
+        WITH mine AS (
+            SELECT seat_id FROM seat_state
+             WHERE event_id = $1 AND seat_id = ANY($2::uuid[]) AND seat_hold_id = $3
+               AND (status = 'sold' OR sold_when_blocked)
+             ORDER BY position FOR NO KEY UPDATE
+        )
+        UPDATE seat_state AS seat SET
+               status = CASE WHEN status = 'sold' THEN 'available' ELSE status END,
+               sold_when_blocked = false, seat_hold_id = NULL, holder_id = NULL,
+               version = version + 1, updated_at = $4
+          FROM mine
+         WHERE event_id = $1 AND seat.seat_id = mine.seat_id AND seat_hold_id = $3
+           AND (status = 'sold' OR sold_when_blocked)
+        """,
+        event_id,
+        seat_ids,
+        hold_id,
+        tx.now,
+    )
+
+
+async def block_seats(
+    tx: Transaction, event_id: UUID, seats: Sequence[SeatState], reason: str
+) -> int:
+    """Each from the version that was read. A held seat is lost to its holder, a sold one is not."""
+    return await tx.run(
+        """
+        INSERT INTO seat_state AS seat (organization_id, event_id, seat_id, position, status,
+                                        blocked_reason, version, updated_at)
+        SELECT current_organization(), $1, wanted.seat_id, wanted.position, 'blocked',
+               $4, wanted.version + 1, $5
+          FROM unnest($2::uuid[], $3::integer[], $6::integer[])
+            AS wanted (seat_id, position, version)
+         ORDER BY wanted.position
+        ON CONFLICT (organization_id, event_id, seat_id) DO UPDATE SET
+            status = 'blocked', blocked_reason = $4, held_until = NULL, locked_at = NULL,
+            sold_when_blocked = seat.status = 'sold',
+            seat_hold_id = CASE WHEN seat.status = 'sold' THEN seat.seat_hold_id END,
+            holder_id = CASE WHEN seat.status = 'sold' THEN seat.holder_id END,
+            version = EXCLUDED.version, updated_at = $5
+        WHERE seat.version = EXCLUDED.version - 1
+        """,
+        event_id,
+        [seat.seat_id for seat in seats],
+        [seat.position for seat in seats],
+        reason,
+        tx.now,
+        [seat.version for seat in seats],
+    )
+
+
+async def unblock_seats(tx: Transaction, event_id: UUID, seats: Sequence[SeatState]) -> int:
+    return await tx.run(
+        """
+        WITH mine AS (
+            SELECT seat.seat_id, seat.version FROM seat_state AS seat
+              JOIN unnest($2::uuid[], $3::integer[]) AS wanted (seat_id, version)
+                ON seat.seat_id = wanted.seat_id AND seat.version = wanted.version
+             WHERE event_id = $1 AND status = 'blocked'
+             ORDER BY position FOR NO KEY UPDATE OF seat
+        )
+        UPDATE seat_state AS seat SET
+               status = CASE WHEN sold_when_blocked THEN 'sold' ELSE 'available' END,
+               sold_when_blocked = false, blocked_reason = NULL, version = seat.version + 1,
+               updated_at = $4
+          FROM mine
+         WHERE event_id = $1 AND seat.seat_id = mine.seat_id AND seat.version = mine.version
+           AND status = 'blocked'
+        """,
+        event_id,
+        [seat.seat_id for seat in seats],
+        [seat.version for seat in seats],
+        tx.now,
+    )
