@@ -23,7 +23,7 @@ from voelgoed.infra.migrate import refuse_a_powerful_role, require_current_schem
 from voelgoed.infra.shapes import Email, Name, Slug
 from voelgoed.seating.actions.layouts import create_layout, create_version, read_config
 from voelgoed.seating.actions.rebuild import rebuild_all
-from voelgoed.seating.cli import File, Format, layout, read_layout, write_layout, write_file
+from voelgoed.seating.cli import File, Format, layout, read_layout, write_file, write_layout
 from voelgoed.seating.model.layout import NewLayout
 from voelgoed.services import Services, build_services, running
 

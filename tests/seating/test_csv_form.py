@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voelgoed.accounts.model import Role
+from voelgoed.seating.forms.csv_form import read_csv, write_csv
+from voelgoed.seating.forms.draft import TextFault
+from voelgoed.seating.forms.text_form import read_text
 from voelgoed.seating.model.layout import (
     SEATED,
     GroupType,
@@ -18,9 +21,6 @@ from voelgoed.seating.model.layout import (
     Zone,
     ZoneType,
 )
-from voelgoed.seating.rules.csv_form import read_csv, write_csv
-from voelgoed.seating.rules.draft import TextFault
-from voelgoed.seating.rules.text_form import read_text
 from voelgoed.seating.rules.validation import check_config
 from voelgoed.seating.samples import SAMPLES, sample
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from voelgoed.seating.forms.drawing import png, svg
+from voelgoed.seating.forms.picture import SEAT_COLOURS, SEAT_RADIUS_PX_MIN, picture
+from voelgoed.seating.forms.sheet import SIDE_PX_MAX, Disc, Panel, Picture, Words
+from voelgoed.seating.forms.text_form import read_text
 from voelgoed.seating.model.layout import LayoutConfig, Point, Seat, Zone
-from voelgoed.seating.rules.drawing import png, svg
-from voelgoed.seating.rules.picture import SEAT_COLOURS, SEAT_RADIUS_PX_MIN, picture
-from voelgoed.seating.rules.sheet import SIDE_PX_MAX, Disc, Panel, Picture, Words
-from voelgoed.seating.rules.text_form import read_text
 from voelgoed.seating.samples import SAMPLES, sample
 
 SVG = "{http://www.w3.org/2000/svg}"

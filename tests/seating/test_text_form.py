@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from voelgoed.seating.forms.draft import TextFault
+from voelgoed.seating.forms.rows import Block, Gap, Numbering, Spot, numbers, points_of, row_of
+from voelgoed.seating.forms.text_form import read_text
 from voelgoed.seating.model.layout import LayoutConfig, Point, Seat
-from voelgoed.seating.rules.draft import TextFault
-from voelgoed.seating.rules.rows import Block, Gap, Numbering, Spot, numbers, points_of, row_of
-from voelgoed.seating.rules.text_form import read_text
 from voelgoed.seating.rules.validation import check_config
 
 HALL = 'zone hall reserved_seating "Hall"\n'

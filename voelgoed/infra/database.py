@@ -71,6 +71,8 @@ class Message(msgspec.Struct, frozen=True):
 
     topic: str
     data: dict[str, object] | None
+    look: "Callable[[Transaction], Awaitable[dict[str, object] | None]] | None" = None
+    """Gives the data when the message gets its number; None for `reread`."""
 
 
 class Transaction:
@@ -103,6 +105,13 @@ class Transaction:
     def publish(self, topic: str, data: dict[str, object]) -> None:
         """Tell the topic's readers, if and after this transaction commits."""
         self.messages.append(Message(topic, data))
+
+    def publish_state(
+        self, topic: str, look: "Callable[[Transaction], Awaitable[dict[str, object] | None]]"
+    ) -> None:
+        """Like `publish`, for a message that says how something is. It looks when the message is
+        numbered, one at a time: a later number is never older news, whoever committed first."""
+        self.messages.append(Message(topic, None, look))
 
     def drop(self, *keys: str) -> None:
         """Drop these from every cache, if and after this transaction commits."""

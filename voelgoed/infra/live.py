@@ -265,7 +265,9 @@ async def _send(tx: Transaction, messages: list[Message], dropped_keys: list[str
         msgspec.json.encode(Envelope(tx.organization_id, "", 0, None, dropped_keys[at : at + 40]))
         for at in range(0, len(dropped_keys), 40)
     ]
-    payloads += [_payload(tx.organization_id, message, seqs) for message in messages]
+    for message in messages:
+        data = message.data if message.look is None else await message.look(tx)
+        payloads.append(_payload(tx.organization_id, message.topic, data, seqs))
     await tx.run(
         "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload",
         CHANNEL,
@@ -278,12 +280,11 @@ class _LastSeq(msgspec.Struct):
     seq: int
 
 
-def _payload(organization_id: UUID, message: Message, seqs: dict[str, int]) -> bytes:
-    seqs[message.topic] += 1
-    envelope = Envelope(organization_id, message.topic, seqs[message.topic], message.data)
-    payload = msgspec.json.encode(envelope)
+def _payload(
+    organization_id: UUID, topic: str, data: dict[str, object] | None, seqs: dict[str, int]
+) -> bytes:
+    seqs[topic] += 1
+    payload = msgspec.json.encode(Envelope(organization_id, topic, seqs[topic], data))
     if len(payload) > PAYLOAD_BYTES_MAX:
-        payload = msgspec.json.encode(
-            Envelope(organization_id, message.topic, seqs[message.topic], None)
-        )
+        payload = msgspec.json.encode(Envelope(organization_id, topic, seqs[topic], None))
     return payload

@@ -41,9 +41,9 @@ from voelgoed.seating.model.seats import (
     SeatState,
     SeatStatus,
     SeatUnblock,
-    Snapshot,
 )
 from voelgoed.seating.rules.counts import availability
+from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.messages import (
     occupancy_changed,
     occupancy_topic,
@@ -53,7 +53,7 @@ from voelgoed.seating.rules.messages import (
 from voelgoed.seating.rules.plan import WHEELCHAIR
 from voelgoed.seating.rules.states import seconds_left, status_at
 from voelgoed.seating.store import seats as store
-from voelgoed.seating.store.event_layouts import share_event_layout
+from voelgoed.seating.store.event_layouts import find_assignment, share_event_layout
 from voelgoed.seating.store.places import read_days
 
 log = structlog.get_logger()
@@ -180,7 +180,6 @@ async def _change(
         positions = sorted({view.position(seat_id) for seat_id in request.seat_ids})
         async with database.transaction(caller.organization_id) as tx:
             await require_unchanged(tx, view)
-            before = await snapshot_in(tx, event_id)
             states = await _states(tx, view, positions)
             changed = await work(tx, view, states)
             names = [_name(view, state.position) for state in changed]
@@ -188,7 +187,7 @@ async def _change(
                 changes: dict[str, object] = {"seat_ids": names, "reason": request.reason}
                 await record(tx, caller, action, "EventLayout", view.event_layout.id, changes)
                 _log_changes(tx, view, changed, action, request.reason)
-                await announce(tx, view, before, action)
+                announce(tx, view, [state.position for state in changed], action)
             same = sorted(set(positions).difference(state.position for state in changed))
             return SeatsChanged(
                 changed=names, unchanged=[_name(view, position) for position in same]
@@ -197,18 +196,35 @@ async def _change(
     return await retrying(once)
 
 
-async def announce(tx: Transaction, view: View, before: Snapshot, event: str) -> None:
-    """To whoever watches the map or the counts, and to the caches."""
-    after = await snapshot_in(tx, view.event.id)
-    house = view.house(after, tx.now)
-    tx.publish(seats_topic(view.event.id), seats_changed(view.house(before, tx.now), house))
-    days = [day.date for day in view.event.days]
-    counts = availability(
-        view.event_layout, house, await read_days(tx, view.event.id, tx.now), days
-    )
-    topic = occupancy_topic(tx.organization_id, view.event.id)
-    tx.publish(topic, occupancy_changed(event, counts, tx.now))
-    drop_caches(tx, view.event.id)
+def announce(tx: Transaction, view: View, positions: Sequence[int], event: str) -> None:
+    """To whoever watches the map or the counts, and to the caches. Both are told how it is when
+    they are told: of two who change seats at once neither knows what the other did."""
+    event_id = view.event.id
+
+    async def seats(then: Transaction) -> dict[str, object] | None:
+        house = await _house_at(then, view)
+        return house and seats_changed(house, positions)
+
+    async def counts(then: Transaction) -> dict[str, object] | None:
+        house = await _house_at(then, view)
+        if house is None:
+            return None
+        zone_days = await read_days(then, event_id, then.now)
+        days = [day.date for day in view.event.days]
+        counted = availability(view.event_layout, house, zone_days, days)
+        return occupancy_changed(event, counted, then.now)
+
+    tx.publish_state(seats_topic(event_id), seats)
+    tx.publish_state(occupancy_topic(tx.organization_id, event_id), counts)
+    drop_caches(tx, event_id)
+
+
+async def _house_at(then: Transaction, view: View) -> House | None:
+    """None if the event's layout is no longer what the view says; that is told by itself."""
+    snapshot = await snapshot_in(then, view.event.id)
+    if await find_assignment(then, view.event.id) != view.assignment:
+        return None
+    return view.house(snapshot, then.now)
 
 
 def drop_caches(tx: Transaction, event_id: UUID) -> None:

@@ -1,5 +1,6 @@
 """What followers of an event's seats are told."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -21,12 +22,16 @@ def occupancy_topic(organization_id: UUID, event_id: UUID) -> str:
     return f"occupancy:{organization_id}:{event_id}"
 
 
-def seats_changed(before: House, after: House) -> dict[str, object]:
-    """The codes that differ, soft-reserved companions and all: [position, code]."""
-    changed = np.flatnonzero(before.codes != after.codes)
-    if len(changed) > DELTA_SEATS_MAX:
+def seats_changed(house: House, positions: Sequence[int]) -> dict[str, object]:
+    """The codes of these, and of the companion seats of their zones, which are kept or not as
+    the wheelchair places beside them and the fullness of the zone will have it."""
+    plan = house.plan
+    zones = plan.zone[list(positions)]
+    companions = plan.companion_of_pair[np.isin(plan.zone[plan.companion_of_pair], zones)]
+    told = np.union1d(np.array(positions, np.int32), companions)
+    if len(told) > DELTA_SEATS_MAX:
         return {"event": "seats_changed", "seats": None}
-    pairs = np.column_stack((changed, after.codes[changed])).tolist()
+    pairs = np.column_stack((told, house.codes[told])).tolist()
     return {"event": "seats_changed", "seats": pairs}
 
 

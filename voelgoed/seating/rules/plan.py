@@ -37,8 +37,8 @@ WIDE_ROW = 1.2
 Times GAP it is less than 2: where one seat is missing there is a gap in every row."""
 FOLDED = 2.0
 """A row bent by half a circle is pi / 2 times as long as wide; one much longer goes around."""
-ENCIRCLED = 0.5
-"""A zone whose middle is this much nearer to the focal point than its seats are is around it."""
+AROUND = 0.25
+"""A zone that has a greater share of its seats behind the focal point is around that."""
 FAMILY_PARTY = 3
 """From this size on a party is a family, unless its block says otherwise."""
 
@@ -263,11 +263,9 @@ def _depths(row: Ints, zone: Ints, x: Floats, y: Floats) -> Floats:
 
     Not how far its seats are on average: a wide row is not behind the narrow one behind it.
     """
-    distance = np.hypot(x, y)
-    count = np.maximum(np.bincount(zone), 1)
-    mean_x, mean_y, mean = (np.bincount(zone, each) / count for each in (x, y, distance))
-    middle = np.maximum(np.hypot(mean_x, mean_y), np.finfo(np.float64).tiny)
-    to_x, to_y = (mean_x / middle)[zone], (mean_y / middle)[zone]
+    to_x, to_y = np.bincount(zone, x), np.bincount(zone, y)
+    far = np.maximum(np.hypot(to_x, to_y), np.finfo(np.float64).tiny)
+    to_x, to_y = (to_x / far)[zone], (to_y / far)[zone]
     ahead, aside = x * to_x + y * to_y, x * to_y - y * to_x
     order = np.lexsort((ahead.round(6), np.abs(aside).round(6), row))
     one = np.flatnonzero(np.diff(row[order], prepend=-1))
@@ -277,9 +275,9 @@ def _depths(row: Ints, zone: Ints, x: Floats, y: Floats) -> Floats:
     across, along = aside[two] - aside[one], ahead[two] - ahead[one]
     crosses = np.abs(across) > np.abs(along) / 2
     slope = np.divide(along, across, out=np.zeros(len(one)), where=crosses)
-    around = (middle < ENCIRCLED * mean)[zone[one]]
-    mean_of_row = np.bincount(row, distance) / np.bincount(row)
-    return np.where(around, mean_of_row, ahead[one] - aside[one] * slope)
+    around = (np.bincount(zone, ahead.round(6) < 0) > AROUND * np.bincount(zone))[zone[one]]
+    mean_distance = np.bincount(row, np.hypot(x, y)) / np.bincount(row)
+    return np.where(around, mean_distance, ahead[one] - aside[one] * slope)
 
 
 def _from_front_to_back(

@@ -2,8 +2,8 @@
 
 from importlib.resources import files
 
+from voelgoed.seating.forms.text_form import read_text
 from voelgoed.seating.model.layout import LayoutConfig
-from voelgoed.seating.rules.text_form import read_text
 from voelgoed.seating.samples.stadium import stadium
 
 SAMPLES = ("theatre", "hall", "festival", "stadium")

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import msgspec
 
+from voelgoed.seating.forms.draft import zone_id_of
+from voelgoed.seating.forms.rows import Block, Place, Spot, points_of
 from voelgoed.seating.model.layout import LayoutConfig, Point, Seat, Zone
-from voelgoed.seating.rules.draft import zone_id_of
-from voelgoed.seating.rules.rows import Block, Place, Spot, points_of
 
 FIELD_LENGTH, FIELD_WIDTH = 150.0, 90.0
 """The straight parts of the front row, in seats."""

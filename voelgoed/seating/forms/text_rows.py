@@ -2,10 +2,10 @@
 
 import re
 
+from voelgoed.seating.forms.draft import Wrong
+from voelgoed.seating.forms.rows import Gap, Numbering, Place, Spot, row_of
+from voelgoed.seating.forms.text_words import Options, choice, count, number
 from voelgoed.seating.model.layout import GROUP_SEATS_MAX, SeatCategory
-from voelgoed.seating.rules.draft import Wrong
-from voelgoed.seating.rules.rows import Gap, Numbering, Place, Spot, row_of
-from voelgoed.seating.rules.text_words import Options, choice, count, number
 
 NAMES_MAX = 500
 NAME_CHARACTERS_MAX = 20

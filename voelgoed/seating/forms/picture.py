@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from voelgoed.seating.forms.sheet import Box, Disc, Panel, Picture, Sheet, Words
+from voelgoed.seating.forms.sheet_frame import Stage, extent_of, placed_areas, stage_of, usual_pitch
 from voelgoed.seating.model.layout import (
     GroupType,
     LayoutConfig,
@@ -13,8 +15,6 @@ from voelgoed.seating.model.layout import (
     SeatCategory,
     Zone,
 )
-from voelgoed.seating.rules.sheet import Box, Disc, Panel, Picture, Sheet, Words
-from voelgoed.seating.rules.sheet_frame import Stage, extent_of, placed_areas, stage_of, usual_pitch
 
 INK, FAINT, PAPER = "#2b2f36", "#6b7280", "#fbfaf7"
 AREA, AREA_EDGE = "#e6edf5", "#9aabc0"

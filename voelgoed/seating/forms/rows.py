@@ -5,8 +5,8 @@ from typing import Literal
 
 import msgspec
 
+from voelgoed.seating.forms.draft import Wrong
 from voelgoed.seating.model.layout import COORDINATE_MAX, Point, SeatCategory
-from voelgoed.seating.rules.draft import Wrong
 
 Numbering = Literal["left", "right", "centre", "odd-even"]
 

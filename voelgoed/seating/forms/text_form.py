@@ -5,20 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from voelgoed.seating.model.layout import (
-    CAPACITY_MAX,
-    GROUPS_MAX,
-    SEATED,
-    SEATS_MAX,
-    GroupType,
-    LayoutConfig,
-    Point,
-    ZoneType,
-)
-from voelgoed.seating.rules.draft import Draft, DraftZone, TextFault, Wrong, zone_id_of
-from voelgoed.seating.rules.rows import Block, Spot, companions_of, points_of, table_points
-from voelgoed.seating.rules.text_rows import Generated, names, row_of_words, seat_ids
-from voelgoed.seating.rules.text_words import (
+from voelgoed.seating.forms.draft import Draft, DraftZone, TextFault, Wrong, zone_id_of
+from voelgoed.seating.forms.rows import Block, Spot, companions_of, points_of, table_points
+from voelgoed.seating.forms.text_rows import Generated, names, row_of_words, seat_ids
+from voelgoed.seating.forms.text_words import (
     Options,
     access_of,
     area_of,
@@ -28,6 +18,16 @@ from voelgoed.seating.rules.text_words import (
     number,
     point,
     words_of,
+)
+from voelgoed.seating.model.layout import (
+    CAPACITY_MAX,
+    GROUPS_MAX,
+    SEATED,
+    SEATS_MAX,
+    GroupType,
+    LayoutConfig,
+    Point,
+    ZoneType,
 )
 
 TEXT_CHARACTERS_MAX = 1_000_000

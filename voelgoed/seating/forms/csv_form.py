@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from voelgoed.seating.forms.csv_cells import COLUMNS, NO_ROLES, USED, Line, guarded, read_lines
+from voelgoed.seating.forms.draft import Draft, DraftZone, TextFault, zone_id_of
 from voelgoed.seating.model.layout import LayoutConfig, Point, Seat, SeatGroup, Zone
-from voelgoed.seating.rules.csv_cells import COLUMNS, NO_ROLES, USED, Line, guarded, read_lines
-from voelgoed.seating.rules.draft import Draft, DraftZone, TextFault, zone_id_of
 
 CSV_CHARACTERS_MAX = 50_000_000
 

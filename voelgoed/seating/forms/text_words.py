@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, get_args
 
+from voelgoed.seating.forms.draft import Wrong
 from voelgoed.seating.model.layout import CAPACITY_MAX, COORDINATE_MAX, AccessMode, Point
-from voelgoed.seating.rules.draft import Wrong
 from voelgoed.seating.rules.validation import NEEDED
 
 SIZE_MIN, SIZE_MAX = 0.1, 100_000.0

@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from voelgoed.seating.forms.sheet import Box, Points
 from voelgoed.seating.model.layout import COORDINATE_MAX, SEATED, LayoutConfig, Point, Zone
-from voelgoed.seating.rules.sheet import Box, Points
 
 AREAS_ACROSS = 3
 AREA_WIDTH, AREA_HEIGHT = 14.0, 7.0

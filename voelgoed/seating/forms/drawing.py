@@ -8,9 +8,9 @@ from io import BytesIO
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from voelgoed.seating.forms.picture import picture
+from voelgoed.seating.forms.sheet import WORDS_CHARACTERS_MAX, Disc, Panel, Picture, Words
 from voelgoed.seating.model.layout import LayoutConfig
-from voelgoed.seating.rules.picture import picture
-from voelgoed.seating.rules.sheet import WORDS_CHARACTERS_MAX, Disc, Panel, Picture, Words
 
 CORNER_PX = 3
 RIM_PX = 2.0

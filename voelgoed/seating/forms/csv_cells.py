@@ -8,7 +8,7 @@ from io import StringIO
 
 import msgspec
 
-from voelgoed.seating.rules.draft import Draft
+from voelgoed.seating.forms.draft import Draft
 
 SEPARATORS = (",", ";", "\t")
 HEADER_CHARACTERS_MAX = 10_000
