@@ -118,6 +118,8 @@ def rebuild_cache() -> None:
 
 def _with_services(work: Callable[[Services], Awaitable[None]]) -> None:
     chosen = settings()
+    if chosen.log_level == "info":  # a person is reading
+        configure_logs("warning", chosen.log_format)
     services = build_services(chosen, running_database(chosen))
 
     async def run() -> None:

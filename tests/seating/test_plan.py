@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.seating.support import LINEAGE, a_group, a_layout, a_plan
+from voelgoed.seating.forms.rows import numbers
 from voelgoed.seating.model.layout import LayoutConfig, Point, Seat, SeatGroup, Zone
 from voelgoed.seating.rules.plan import Plan, compile_plan, seat_uuid
-from voelgoed.seating.rules.rows import numbers
 from voelgoed.seating.samples import sample, stadium
 
 pictures = st.text("..XXr|", min_size=1, max_size=12).filter(lambda row: row.strip("|"))
@@ -222,8 +222,9 @@ def test_curved_rows_of_any_width_are_ranked_by_their_radius(
 
 
 def test_around_the_focal_point_the_nearest_ring_is_in_front() -> None:
-    rings = {"C": arc(37, 22, 350), "A": arc(30, 20, 340), "B": arc(36, 21, 345)}
-    assert of_points(rings, focal_point=Point(0, 0)).rows.name_of_row == ["A", "B", "C"]
+    for degrees in (220, 270, 355):
+        rings = {"C": arc(37, 22, degrees), "A": arc(30, 20, degrees), "B": arc(36, 21, degrees)}
+        assert of_points(rings, focal_point=Point(0, 0)).rows.name_of_row == ["A", "B", "C"]
 
 
 @pytest.mark.parametrize("name", ["theatre", "hall", "festival"])

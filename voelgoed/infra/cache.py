@@ -128,13 +128,15 @@ class Cache:
         """In this process only, and for as long as there is room: for what can never change."""
         kept = self._kept.get(key)
         if kept is None:
-            async with self._making.setdefault(key, asyncio.Lock()):
-                kept = self._kept.get(key)
-                if kept is None:
-                    value = await make()
-                    kept = _Kept(value, min(weight(value), KEPT_WEIGHT_MAX))
-                    self._kept[key] = kept
-            self._making.pop(key, None)
+            try:
+                async with self._making.setdefault(key, asyncio.Lock()):
+                    kept = self._kept.get(key)  # by somebody whom we waited for
+                    if kept is None:
+                        value = await make()
+                        kept = _Kept(value, min(weight(value), KEPT_WEIGHT_MAX))
+                        self._kept[key] = kept
+            finally:
+                self._making.pop(key, None)
         assert isinstance(kept.value, kind)
         return kept.value
 

@@ -15,6 +15,7 @@ from voelgoed.infra.idempotency import Once, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
 from voelgoed.seating.actions.policies import policy_of
+from voelgoed.seating.actions.views import canonical
 from voelgoed.seating.model.layout import (
     Fault,
     Layout,
@@ -87,7 +88,8 @@ async def _insert(
     if faults := zone_faults(config.zones, await policy_of(tx)):
         raise PolicyForbids(faults=faults)
     layout_id, lineage_id = ids
-    text = await asyncio.to_thread(encoder.encode, config)
+    written = await asyncio.to_thread(encoder.encode, config)
+    text = await asyncio.to_thread(canonical, await store.as_kept(tx, written))
     layout = Layout(
         id=layout_id,
         lineage_id=lineage_id,
@@ -110,6 +112,7 @@ async def _insert(
         "name": layout.name,
         "version": version,
         "seats": layout.seat_count,
+        "superseded": superseded,
     }
     await record(tx, caller, "layout_created", "Layout", layout.id, changes)
     log.info(
@@ -170,17 +173,21 @@ async def move_layout(
 ) -> Layout:
     """Activate a draft, or archive what no new event should use."""
     async with database.transaction(caller.organization_id) as tx:
+        await store.lock_lineage(tx, (await layout_of(tx, layout_id)).lineage_id)
         before = await layout_of(tx, layout_id)
-        await store.lock_lineage(tx, before.lineage_id)
         if before.status == transition.to:
             return before
         if not may_become(before.status, transition.to):
             raise InvalidLayoutTransition(status=before.status, allowed=sorted(NEXT[before.status]))
+        superseded = None
         if transition.to == "active":
-            await store.archive_active(tx, before.lineage_id)
+            superseded = await store.archive_active(tx, before.lineage_id)
         if not await store.set_status(tx, layout_id, before.status, transition.to):
             raise VersionConflict()
-        changes: dict[str, object] = {"status": {"from": before.status, "to": transition.to}}
+        changes: dict[str, object] = {
+            "status": {"from": before.status, "to": transition.to},
+            "superseded": superseded,
+        }
         await record(tx, caller, "layout_moved", "Layout", layout_id, changes)
         return await layout_of(tx, layout_id)
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -136,7 +137,7 @@ class Questions:
         denied = await self._denied(view)
         wish = _wish(view, request, denied)
         search = search_for(house, wish)
-        choice = best_with_wheelchairs(search) if wish.wheelchair_places else best(search)
+        choice = _best(search)
         if choice is None and wish.apart and not view.policy.group_adjacency_strict:
             choice = nearest_apart(search)
         if choice is None:
@@ -258,6 +259,10 @@ def _wish(view: View, request: BestRequest, denied: dict[int, Denied]) -> Wish:
     )
 
 
+def _best(search: Search) -> Choice | None:
+    return best_with_wheelchairs(search) if search.wish.wheelchair_places else best(search)
+
+
 def _nothing_suitable(
     view: View, house: House, search: Search, denied: dict[int, Denied]
 ) -> NoSuitableSeats:
@@ -265,11 +270,8 @@ def _nothing_suitable(
     wish, plan = search.wish, view.plan
     together = largest_together(search)[: wish.party]
     apart = None if view.policy.group_adjacency_strict else nearest_apart(search)
-    elsewhere = None
-    if not wish.wheelchair_places:
-        open_to_caller = frozenset(range(len(view.zones))) - denied.keys()
-        anywhere = Wish(party=wish.party, zones=open_to_caller, categories=wish.categories)
-        elsewhere = best(search_for(house, anywhere))
+    open_to_caller = frozenset(range(len(view.zones))) - denied.keys()
+    elsewhere = _best(search_for(house, replace(wish, zones=open_to_caller)))
     message = None
     if view.policy.group_adjacency_strict and wish.party == 2:
         message = "No suitable seat pairs available."

@@ -139,7 +139,7 @@ async def load_layout(
             text = await layouts.find_config(tx, layout_id)
         if text is None:
             raise LayoutNotFound()
-        return await asyncio.to_thread(_canonical, text)
+        return await asyncio.to_thread(canonical, text)
 
     async def true_hash() -> str | None:
         async with database.transaction(organization_id) as tx:
@@ -169,9 +169,9 @@ async def load_layout(
     return loaded
 
 
-def _canonical(text: str) -> bytes:
-    """As it was when its hash was taken; PostgreSQL keeps the value, not the spelling."""
-    return msgspec.json.encode(msgspec.json.decode(text, type=LayoutConfig))
+def canonical(text: str) -> bytes:
+    """What the hash is of; PostgreSQL keeps the value, not the spelling."""
+    return msgspec.json.encode(msgspec.json.decode(text, type=LayoutConfig), order="deterministic")
 
 
 def _hash(text: bytes) -> str:

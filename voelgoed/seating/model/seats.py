@@ -73,6 +73,7 @@ class ZoneCount(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     zone_type: ZoneType
     enabled: bool
+    availability_status: Literal["available", "sold_out", "disabled"]
     capacity: int
     available: int
     held: int

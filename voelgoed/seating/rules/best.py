@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from voelgoed.seating.rules.house import House
-from voelgoed.seating.rules.plan import RESTRICTED_VIEW, Bools, Floats, Ints, Plan
+from voelgoed.seating.rules.plan import RESTRICTED_VIEW, Bools, Floats, Ints, Plan, running_total
 from voelgoed.seating.rules.stretches import (
     Ground,
     Steps,
@@ -38,8 +38,8 @@ SPREAD_COST = 0.5
 """For each seat of distance between the two parts that are furthest apart."""
 PART_MIN = 2
 PARTS_MAX = 3
-FIRST_PARTS_TRIED = 8
-"""At first, the most promising; then eight times as many, until no other could be better."""
+FIRST_PARTS_TRIED = 32
+"""At first, the most promising; then so many times more, until no other could be better."""
 COMBINATIONS_AT_ONCE = 100_000
 """Of parts, which bounds the memory of a search."""
 
@@ -80,9 +80,7 @@ class Search:
 def search_for(house: House, wish: Wish) -> Search:
     free = stretches(house)
     eligible = _eligible(house, wish, free)
-    return Search(
-        house, wish, free, eligible, ground(house, free, eligible, seat_costs(house, wish))
-    )
+    return Search(house, wish, free, eligible, ground(house, free, eligible, _total(house, wish)))
 
 
 def best(search: Search) -> Choice | None:
@@ -107,6 +105,12 @@ def seat_costs(house: House, wish: Wish) -> Floats:
     )
 
 
+def _total(house: House, wish: Wish) -> Floats:
+    if house.plan.are_alike:
+        return house.plan.rows.distance_total
+    return running_total(seat_costs(house, wish))
+
+
 def together(search: Search, *, strict: bool) -> Choice | None:
     found = _windows(search, search.wish.party, strict=strict)
     if not len(found):
@@ -129,8 +133,8 @@ def split(search: Search, *, strict: bool) -> Choice | None:
         for sizes in divisions(search.wish.party, parts):
             found = [windows_of(size) for size in sizes]
             if all(len(each) for each in found):
-                cheapest = [cheapest_of(size) for size in sizes[1:]]
-                chosen = _best_division(search, found, cheapest, chosen)
+                division = Division(search, found, [cheapest_of(size) for size in sizes])
+                chosen = _best_division(division, chosen)
         if chosen is not None:
             return chosen
     return None
@@ -207,6 +211,8 @@ class Cheapest:
     """In the same row, but another stretch."""
     nearby: Floats
     """In other rows that are near."""
+    index: Steps
+    """Of the row's first window, whatever it costs, and one more for the end."""
 
     def elsewhere(self, row: Ints, stretch: Steps) -> Floats:
         """Where the other part of a party in this row and stretch can be."""
@@ -231,7 +237,17 @@ def _cheapest(search: Search, found: Windows) -> Cheapest:
         )
         nearby[apart:] = np.minimum(nearby[apart:], ahead)
         nearby[:-apart] = np.minimum(nearby[:-apart], behind)
-    return Cheapest(here, stretch, beside, nearby)
+    index = np.searchsorted(found.first, rows.first_step.astype(np.int64))
+    return Cheapest(here, stretch, beside, nearby, index)
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """One way to divide a party, and all windows that its parts could have."""
+
+    search: Search
+    windows: list[Windows]
+    cheapest: list[Cheapest]
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +269,7 @@ class Begun:
     def __len__(self) -> int:
         return len(self.cost)
 
-    def __getitem__(self, at: Steps | slice) -> "Begun":
+    def __getitem__(self, at: Steps) -> "Begun":
         return Begun(
             tuple(part[at] for part in self.parts),
             self.cost[at],
@@ -261,99 +277,101 @@ class Begun:
             tuple(each[at] for each in self.rest),
         )
 
+    def better_than(self, known: Choice | None) -> Steps:
+        """Which of them could become so."""
+        return np.flatnonzero(self.bound < (known.cost if known else np.inf))
 
-def _best_division(
-    search: Search, found: list[Windows], cheapest: list[Cheapest], known: Choice | None
-) -> Choice | None:
+
+def _best_division(division: Division, known: Choice | None) -> Choice | None:
     """Better than what is known already, or that.
 
     The bound of a party that has begun to sit down is what its parts cost and the least that
     the others could. Once no bound is better than the best so far, nothing is.
     """
-    one = found[0]
-    row = search.house.plan.rows.row[one.first]
+    one = division.windows[0]
+    row = division.search.house.plan.rows.row[one.first]
     begun = Begun(
         (np.arange(len(one)),),
-        one.cost + SPLIT_COST * (len(found) - 1),
+        one.cost + SPLIT_COST * (len(division.windows) - 1),
         np.zeros(len(one)),
-        tuple(each.elsewhere(row, one.stretch) for each in cheapest),
+        tuple(each.elsewhere(row, one.stretch) for each in division.cheapest[1:]),
     )
-    return _best_ending(search, found, begun, known)
+    return _best_ending(division, begun, known)
 
 
-def _best_ending(
-    search: Search, found: list[Windows], begun: Begun, known: Choice | None
-) -> Choice | None:
-    best, bound, count = known, begun.bound, FIRST_PARTS_TRIED
-    while True:
-        left = np.flatnonzero(bound < (best.cost if best else np.inf))
-        if not len(left):
-            return best
-        if len(left) > count:
-            left = left[np.argpartition(bound[left], count)[:count]]
-        for some, begin, end in _batches(search, found, begun[left]):
-            longer = _with_next_part(found, some, begin, end)
-            longer = longer[np.flatnonzero(longer.bound < (best.cost if best else np.inf))]
+def _best_ending(division: Division, begun: Begun, known: Choice | None) -> Choice | None:
+    """Of the most promising first, so that most of the others need no look."""
+    best, count = known, FIRST_PARTS_TRIED
+    while len(better := begun.better_than(best)):
+        begun = begun[better]
+        order = np.arange(len(begun))
+        if len(begun) > count:
+            order = np.argpartition(begun.bound, count)
+        for some, begin, end in _batches(division, begun[order[:count]]):
+            longer = _with_next_part(division, some, begin, end)
+            longer = longer[longer.better_than(best)]
             if longer.rest:
-                best = _best_ending(search, found, longer, best)
+                best = _best_ending(division, longer, best)
             elif len(longer):
-                best = _better(found, longer, best)
-        bound[left] = np.inf
+                best = _better(division, longer, best)
+        begun = begun[order[count:]]
         count *= FIRST_PARTS_TRIED
+    return best
 
 
-def _batches(
-    search: Search, found: list[Windows], begun: Begun
-) -> Iterator[tuple[Begun, Steps, Steps]]:
+def _batches(division: Division, begun: Begun) -> Iterator[tuple[Begun, Steps, Steps]]:
     """With the windows that the next part may have, from one index up to another."""
-    begin, end = _near(search, found, begun)
-    total = np.cumsum(end - begin) // COMBINATIONS_AT_ONCE
-    for at in np.split(np.arange(len(begun)), np.flatnonzero(np.diff(total)) + 1):
+    begin, end = _near(division, begun)
+    total = np.cumsum(end - begin)
+    if total[-1] <= COMBINATIONS_AT_ONCE:
+        yield begun, begin, end
+        return
+    cuts = np.flatnonzero(np.diff(total // COMBINATIONS_AT_ONCE)) + 1
+    for at in np.split(np.arange(len(begun)), cuts):
         yield begun[at], begin[at], end[at]
 
 
-def _near(search: Search, found: list[Windows], begun: Begun) -> tuple[Steps, Steps]:
+def _near(division: Division, begun: Begun) -> tuple[Steps, Steps]:
+    search, seated = division.search, len(begun.parts)
     rows, apart = search.house.plan.rows, search.house.policy.max_group_split
-    taken = [rows.row[each.first[at]] for each, at in zip(found, begun.parts, strict=False)]
-    zone, zones = rows.zone_of_row[taken[0]], rows.zone_of_row
-    low = np.maximum(np.maximum.reduce(taken) - apart, np.searchsorted(zones, zone))
-    high = np.minimum(
-        np.minimum.reduce(taken) + apart + 1, np.searchsorted(zones, zone, side="right")
-    )
-    last, other = found[len(begun.parts) - 1], found[len(begun.parts)]
-    begin = np.searchsorted(other.first, rows.first_step[low])
-    if other.size == last.size:  # the same windows, of which the later ones are enough
+    taken = [rows.row[division.windows[at].first[part]] for at, part in enumerate(begun.parts)]
+    low = np.maximum(np.maximum.reduce(taken) - apart, rows.zone_begin[taken[0]])
+    high = np.minimum(np.minimum.reduce(taken) + apart + 1, rows.zone_end[taken[0]])
+    begin, end = (division.cheapest[seated].index[row] for row in (low, high))
+    if division.windows[seated] is division.windows[seated - 1]:
+        # Of two parts of one size it does not matter which is which.
         begin = np.maximum(begin, begun.parts[-1] + 1)
-    return begin, np.maximum(np.searchsorted(other.first, rows.first_step[high]), begin)
+    return begin, np.maximum(begin, end)
 
 
-def _with_next_part(found: list[Windows], begun: Begun, begin: Steps, end: Steps) -> Begun:
+def _with_next_part(division: Division, begun: Begun, begin: Steps, end: Steps) -> Begun:
     count = end - begin
     of = np.repeat(np.arange(len(count)), count)
-    part = np.arange(len(of)) + np.repeat(begin - (np.cumsum(count) - count), count)
-    other = found[len(begun.parts)]
+    part = np.arange(len(of)) + (begin - np.cumsum(count) + count)[of]
+    next_part = division.windows[len(begun.parts)]
     elsewhere = np.ones(len(of), np.bool_)
-    for each, at in zip(found, begun.parts, strict=False):
-        elsewhere &= each.stretch[at][of] != other.stretch[part]
+    for found, at in zip(division.windows, begun.parts, strict=False):
+        elsewhere &= found.stretch[at][of] != next_part.stretch[part]
     of, part = of[elsewhere], part[elsewhere]
-    spread, (x, y) = begun.spread[of], other.middle(part)
-    for each, at in zip(found, begun.parts, strict=False):
-        from_x, from_y = each.middle(at)
+    spread, (x, y) = begun.spread[of], next_part.middle(part)
+    for found, at in zip(division.windows, begun.parts, strict=False):
+        from_x, from_y = found.middle(at)
         spread = np.maximum(spread, np.hypot(x - from_x[of], y - from_y[of]))
     return Begun(
         (*(at[of] for at in begun.parts), part),
-        begun.cost[of] + other.cost[part],
+        begun.cost[of] + next_part.cost[part],
         spread,
         tuple(each[of] for each in begun.rest[1:]),
     )
 
 
-def _better(found: list[Windows], ended: Begun, known: Choice | None) -> Choice | None:
+def _better(division: Division, ended: Begun, known: Choice | None) -> Choice | None:
     cost = ended.bound.round(6)
     best = int(cost.argmin())
     if known is not None and not cost[best] < known.cost:
         return known
-    parts = [(each, int(at[best])) for each, at in zip(found, ended.parts, strict=True)]
-    steps = sorted((each.steps(at) for each, at in parts), key=lambda part: (-len(part), part))
-    orphans = sum(int(each.orphans[at]) for each, at in parts)
-    return Choice(tuple(steps), float(cost[best]), orphans)
+    chosen = [
+        (found, int(at[best])) for found, at in zip(division.windows, ended.parts, strict=True)
+    ]
+    parts = sorted((found.steps(at) for found, at in chosen), key=lambda part: (-len(part), part))
+    return Choice(tuple(parts), float(cost[best]), sum(int(f.orphans[at]) for f, at in chosen))

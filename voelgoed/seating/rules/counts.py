@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from typing import Literal
 from uuid import UUID
 
 import numpy as np
@@ -81,6 +82,7 @@ def _seated(zone: EventZone, counts: list[int]) -> ZoneCount:
         name=zone.zone.name,
         zone_type=zone.zone.zone_type,
         enabled=zone.enabled,
+        availability_status=_status(zone, available),
         capacity=capacity,
         available=available,
         held=held,
@@ -112,6 +114,7 @@ def _unseated(zone: EventZone, zone_days: Sequence[ZoneDay], days: Sequence[dt.d
         name=zone.zone.name,
         zone_type=zone.zone.zone_type,
         enabled=zone.enabled,
+        availability_status=_status(zone, capacity - held - sold),
         capacity=capacity,
         available=capacity - held - sold if zone.enabled else 0,
         held=held,
@@ -122,6 +125,12 @@ def _unseated(zone: EventZone, zone_days: Sequence[ZoneDay], days: Sequence[dt.d
         percent_full=percent(held + sold, capacity),
         days=counts,
     )
+
+
+def _status(zone: EventZone, available: int) -> Literal["available", "sold_out", "disabled"]:
+    if not zone.enabled:
+        return "disabled"
+    return "available" if available > 0 else "sold_out"
 
 
 def report(event_id: UUID, house: House, zones: Sequence[ZoneCount]) -> SeatingReport:

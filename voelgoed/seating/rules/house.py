@@ -65,12 +65,16 @@ def house(
 def _statuses(count: int, snapshot: Snapshot, now: datetime) -> Codes:
     """A hold is over at the moment it ends, whoever has noticed."""
     codes = np.zeros(count, np.uint8)
-    held = np.frombuffer(snapshot.held, ">i4")
     until = np.frombuffer(snapshot.held_until, ">i8")
-    codes[held[until > microseconds(now)]] = HELD
-    codes[np.frombuffer(snapshot.sold, ">i4")] = SOLD
-    codes[np.frombuffer(snapshot.blocked, ">i4")] = BLOCKED
+    codes[_positions(snapshot.held)[until > microseconds(now)]] = HELD
+    codes[_positions(snapshot.sold)] = SOLD
+    codes[_positions(snapshot.blocked)] = BLOCKED
     return codes
+
+
+def _positions(packed: bytes) -> NDArray[np.intp]:
+    """As numpy takes them without another thought, which is twice as fast."""
+    return np.frombuffer(packed, ">i4").astype(np.intp)
 
 
 def microseconds(moment: datetime) -> int:
@@ -94,7 +98,7 @@ def _closed(plan: Plan, zones: tuple[EventZone, ...], blocked_seat_ids: Sequence
 def _by_row(plan: Plan, codes: Codes) -> tuple[Ints, Ints]:
     """How many seats are held or sold, and how many are not blocked."""
     begin = plan.rows.first_step[:-1]
-    along = codes[plan.rows.position]
+    along = codes.take(plan.rows.position)
     taken = (along == HELD) | (along == SOLD)
     return (
         np.add.reduceat(taken, begin, dtype=np.int32),

@@ -68,6 +68,20 @@ class Rows:
         return self.run[1:] == self.run[:-1]
 
     @cached_property
+    def zone_begin(self) -> Ints:
+        """The first row of each row's zone."""
+        return np.searchsorted(self.zone_of_row, self.zone_of_row).astype(np.int32)
+
+    @cached_property
+    def zone_end(self) -> Ints:
+        """The row after the last of each row's zone."""
+        return np.searchsorted(self.zone_of_row, self.zone_of_row, side="right").astype(np.int32)
+
+    @cached_property
+    def distance_total(self) -> Floats:
+        return running_total(self.distance)
+
+    @cached_property
     def x_total(self) -> Floats:
         return running_total(self.x)
 
@@ -116,6 +130,12 @@ class Plan:
     @cached_property
     def family_party_by_step(self) -> Ints:
         return self.groups.family_party[self.rows.position]
+
+    @cached_property
+    def are_alike(self) -> bool:
+        """Whether no seat has a drawback but its distance."""
+        drawbacks = (self.category == RESTRICTED_VIEW) | (self.groups.family_party > 0)
+        return not drawbacks.any()
 
     @cached_property
     def at_table_by_step(self) -> Bools:
@@ -391,8 +411,10 @@ def _pairs(
             if companion is not None:
                 pairs.add((int(place), companion))
                 spoken_for.add(companion)
-    ordered = np.array(sorted(pairs), np.int32).reshape(-1, 2)
-    return ordered[:, 0].copy(), ordered[:, 1].copy()
+    places, companions = np.array(sorted(pairs), np.int32).reshape(-1, 2).T
+    away = np.abs(step[companions] - step[places])
+    nearest_first = np.lexsort((step[companions], away, step[places]))
+    return places[nearest_first], companions[nearest_first]
 
 
 def _neighbours(rows: Rows, step: int) -> list[int]:

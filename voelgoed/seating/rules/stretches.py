@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voelgoed.seating.rules.house import House
-from voelgoed.seating.rules.plan import Bools, Floats, Rows, running_total
+from voelgoed.seating.rules.plan import Bools, Floats, Rows
 
 Steps = NDArray[np.int64]
 
@@ -38,7 +38,7 @@ class Stretches:
 
 
 def stretches(house: House) -> Stretches:
-    return stretches_of(house, house.open[house.plan.rows.position])
+    return stretches_of(house, house.open.take(house.plan.rows.position))
 
 
 def stretches_of(house: House, is_open: Bools) -> Stretches:
@@ -74,11 +74,11 @@ class Ground:
     """Running totals by step, one longer than the steps."""
 
 
-def ground(house: House, free: Stretches, eligible: Bools, seat_cost: Floats) -> Ground:
+def ground(house: House, free: Stretches, eligible: Bools, cost_total: Floats) -> Ground:
     rows = house.plan.rows
     begin, end = _pieces(eligible, rows)
     stretch = np.searchsorted(free.begin, begin, side="right") - 1
-    return Ground(begin, end, stretch, running_total(seat_cost), rows.x_total, rows.y_total)
+    return Ground(begin, end, stretch, cost_total, rows.x_total, rows.y_total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +108,12 @@ class Windows:
 
 def windows(free: Stretches, ground: Ground, size: int, party: int, *, strict: bool) -> Windows:
     """`strict` windows leave no seat alone; others pay for each."""
-    count = np.maximum(ground.end - ground.begin - size + 1, 0)
-    before = np.cumsum(count) - count
-    first = np.arange(int(count.sum())) + np.repeat(ground.begin - before, count)
-    stretch = np.repeat(ground.stretch, count)
+    enough = np.flatnonzero(ground.end - ground.begin >= size)
+    begin = ground.begin[enough]
+    count = ground.end[enough] - begin - (size - 1)
+    of = np.repeat(np.arange(len(enough)), count)
+    first = np.arange(len(of)) + (begin - np.cumsum(count) + count)[of]
+    stretch = ground.stretch[enough][of]
     left = first - free.begin[stretch]
     right = free.end[stretch] - first - size
     orphans = ((left == 1).astype(np.int64) + (right == 1)) * ~free.spared[stretch]

@@ -32,20 +32,21 @@ def best_with_wheelchairs(search: Search) -> Choice | None:
     groups = [(_cost_of(search, cost, places), places) for places in _groups_of_places(search)]
     best: Choice | None = None
     for least, places in sorted(groups):
-        if best is not None and not _is_late(search, best) and best.cost <= least - FIT_GAIN:
+        if best and not any(_blemishes(search, best)) and best.cost <= least - FIT_GAIN:
             break
         choices = [choice for choice in (best, _seat_around(search, cost, places)) if choice]
-        best = min(choices, key=lambda choice: _rank(search, choice), default=None)
+        best = min(
+            choices,
+            key=lambda choice: (_blemishes(search, choice), choice.cost, choice.parts),
+            default=None,
+        )
     return best
 
 
-def _rank(search: Search, choice: Choice) -> tuple[bool, float, tuple[tuple[int, ...], ...]]:
-    return _is_late(search, choice), choice.cost, choice.parts
-
-
-def _is_late(search: Search, choice: Choice) -> bool:
-    """Whether any choice without lonely seats comes before it."""
-    return search.house.policy.orphan_avoidance_strict and choice.orphans > 0
+def _blemishes(search: Search, choice: Choice) -> tuple[int, bool]:
+    """People alone, then, if the policy is strict, seats left alone: what any other comes before."""
+    alone = sum(len(part) == 1 for part in choice.parts) if search.wish.party > 1 else 0
+    return alone, search.house.policy.orphan_avoidance_strict and choice.orphans > 0
 
 
 def _groups_of_places(search: Search) -> Iterator[list[int]]:
@@ -67,19 +68,17 @@ def _groups_of_places(search: Search) -> Iterator[list[int]]:
 
 
 def _seat_around(search: Search, cost: Floats, places: list[int]) -> Choice | None:
+    """With as many companions as it can be."""
     others = search.wish.party - len(places)
     companions = _free_companions(search, places)
-    late: Choice | None = None
     # Giving a companion seat back may let two people sit together instead of one alone.
-    for beside in range(min(others, len(companions)), -1, -1):
-        unit = [*places, *companions[:beside]]
-        for choice in _with_the_rest(search, cost, unit, others - beside):
-            if not _is_together_enough(search, choice):
-                continue
-            if not _is_late(search, choice):
-                return choice
-            late = late or choice
-    return late
+    choices = (
+        choice
+        for beside in range(min(others, len(companions)), -1, -1)
+        for choice in _with_the_rest(search, cost, [*places, *companions[:beside]], others - beside)
+        if _is_together_enough(search, choice)
+    )
+    return min(choices, key=lambda choice: _blemishes(search, choice), default=None)
 
 
 def _is_together_enough(search: Search, choice: Choice) -> bool:
@@ -113,7 +112,7 @@ def _with_the_rest(search: Search, cost: Floats, unit: list[int], rest: int) -> 
     is_open[unit] = False
     eligible = search.eligible & is_open & _is_near(search, unit, np.arange(len(is_open)))
     free = stretches_of(house, is_open)
-    near = ground(house, free, eligible, cost)
+    near = ground(house, free, eligible, search.ground.cost)
     for strict in (True, False) if house.policy.orphan_avoidance_strict else (False,):
         found = windows(free, near, rest, search.wish.party, strict=strict)
         beside = _is_beside(search, unit, found)

@@ -4,6 +4,13 @@ from voelgoed.infra.database import Transaction
 from voelgoed.seating.model.layout import Layout, LayoutStatus
 
 
+async def as_kept(tx: Transaction, config: bytes) -> str:
+    """As PostgreSQL will spell it: -0.0 is 0.0, and 1e16 is 10000000000000000."""
+    text = await tx.value(str, "SELECT $1::jsonb::text", config.decode())
+    assert text is not None
+    return text
+
+
 async def insert_layout(tx: Transaction, layout: Layout, config: bytes) -> None:
     await tx.run(
         """
@@ -61,8 +68,11 @@ async def list_layouts(
 
 
 async def lock_lineage(tx: Transaction, lineage_id: UUID) -> int:
-    """Versions are made one at a time. Gives the latest number."""
-    await tx.run("SELECT 1 FROM layout WHERE id = $1 FOR UPDATE", lineage_id)
+    """Versions are made one at a time. Gives the latest number. All of them are locked, because
+    any can be deleted, the first one too."""
+    await tx.run(
+        "SELECT 1 FROM layout WHERE lineage_id = $1 ORDER BY version FOR UPDATE", lineage_id
+    )
     latest = await tx.value(
         int, "SELECT max(version) FROM layout WHERE lineage_id = $1", lineage_id
     )

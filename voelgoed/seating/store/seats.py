@@ -101,6 +101,11 @@ async def hold_seats(
     )
 
 
+# Below, rows are locked in the order of positions before they are changed. What was locked is
+# given as an array: joined, the planner would read all of the event's rows for each of them as
+# long as it does not know how many there are.
+
+
 async def release_seats(
     tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_id: UUID
 ) -> int:
@@ -116,8 +121,7 @@ async def release_seats(
         UPDATE seat_state AS seat SET
                status = 'available', held_until = NULL, locked_at = NULL,
                seat_hold_id = NULL, holder_id = NULL, version = version + 1, updated_at = $4
-          FROM mine
-         WHERE event_id = $1 AND seat.seat_id = mine.seat_id
+         WHERE event_id = $1 AND seat.seat_id = ANY(ARRAY(SELECT seat_id FROM mine))
            AND status = 'held' AND seat_hold_id = $3
         """,
         event_id,
@@ -142,8 +146,7 @@ async def sell_seats(
         UPDATE seat_state AS seat SET
                status = 'sold', held_until = NULL, locked_at = NULL,
                version = version + 1, updated_at = $4
-          FROM mine
-         WHERE event_id = $1 AND seat.seat_id = mine.seat_id
+         WHERE event_id = $1 AND seat.seat_id = ANY(ARRAY(SELECT seat_id FROM mine))
            AND status = 'held' AND seat_hold_id = $3 AND held_until > $4
         """,
         event_id,
@@ -169,9 +172,8 @@ async def return_seats(
                status = CASE WHEN status = 'sold' THEN 'available' ELSE status END,
                sold_when_blocked = false, seat_hold_id = NULL, holder_id = NULL,
                version = version + 1, updated_at = $4
-          FROM mine
-         WHERE event_id = $1 AND seat.seat_id = mine.seat_id AND seat_hold_id = $3
-           AND (status = 'sold' OR sold_when_blocked)
+         WHERE event_id = $1 AND seat.seat_id = ANY(ARRAY(SELECT seat_id FROM mine))
+           AND seat_hold_id = $3 AND (status = 'sold' OR sold_when_blocked)
         """,
         event_id,
         seat_ids,
@@ -211,25 +213,26 @@ async def block_seats(
 
 
 async def unblock_seats(tx: Transaction, event_id: UUID, seats: Sequence[SeatState]) -> int:
+    """Each from the version that was read; all of them have a row. Written like the others: an
+    UPDATE joined with the list may be planned as a comparison of each seat with each."""
     return await tx.run(
         """
-        WITH mine AS (
-            SELECT seat.seat_id, seat.version FROM seat_state AS seat
-              JOIN unnest($2::uuid[], $3::integer[]) AS wanted (seat_id, version)
-                ON seat.seat_id = wanted.seat_id AND seat.version = wanted.version
-             WHERE event_id = $1 AND status = 'blocked'
-             ORDER BY position FOR NO KEY UPDATE OF seat
-        )
-        UPDATE seat_state AS seat SET
-               status = CASE WHEN sold_when_blocked THEN 'sold' ELSE 'available' END,
-               sold_when_blocked = false, blocked_reason = NULL, version = seat.version + 1,
-               updated_at = $4
-          FROM mine
-         WHERE event_id = $1 AND seat.seat_id = mine.seat_id AND seat.version = mine.version
-           AND status = 'blocked'
+        INSERT INTO seat_state AS seat (organization_id, event_id, seat_id, position, status,
+                                        version, updated_at)
+        SELECT current_organization(), $1, wanted.seat_id, wanted.position, 'available',
+               wanted.version + 1, $5
+          FROM unnest($2::uuid[], $3::integer[], $4::integer[])
+            AS wanted (seat_id, position, version)
+         ORDER BY wanted.position
+        ON CONFLICT (organization_id, event_id, seat_id) DO UPDATE SET
+            status = CASE WHEN seat.sold_when_blocked THEN 'sold' ELSE 'available' END,
+            sold_when_blocked = false, blocked_reason = NULL, version = EXCLUDED.version,
+            updated_at = $5
+        WHERE seat.version = EXCLUDED.version - 1 AND seat.status = 'blocked'
         """,
         event_id,
         [seat.seat_id for seat in seats],
+        [seat.position for seat in seats],
         [seat.version for seat in seats],
         tx.now,
     )

@@ -1760,6 +1760,8 @@ export interface components {
         };
         /** ZoneCount */
         ZoneCount: {
+            /** @enum {string} */
+            availability_status: "available" | "sold_out" | "disabled";
             available: number;
             blocked: number;
             capacity: number;
