@@ -91,6 +91,9 @@ CREATE TABLE seat_state (
         ((status = 'blocked') = (blocked_reason IS NOT NULL) AND (status = 'blocked' OR NOT sold_when_blocked))
 ) WITH (fillfactor = 85);
 
+CREATE INDEX seat_state_by_holder ON seat_state (organization_id, event_id, holder_id)
+    WHERE holder_id IS NOT NULL;
+
 -- Places of a zone without seats, on one event day. The bounds are the last word: whatever
 -- interleaving, no statement can leave the row outside of them.
 CREATE TABLE zone_day (

@@ -1,5 +1,6 @@
 """What an operator does to an installation: its tenants, their layouts, the caches."""
 
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from getpass import getpass
@@ -23,7 +24,15 @@ from voelgoed.infra.migrate import refuse_a_powerful_role, require_current_schem
 from voelgoed.infra.shapes import Email, Name, Slug
 from voelgoed.seating.actions.layouts import create_layout, create_version, read_config
 from voelgoed.seating.actions.rebuild import rebuild_all
-from voelgoed.seating.cli import File, Format, layout, read_layout, write_file, write_layout
+from voelgoed.seating.cli import (
+    File,
+    Format,
+    format_of,
+    layout,
+    read_sound_layout,
+    write_file,
+    write_layout,
+)
 from voelgoed.seating.model.layout import NewLayout
 from voelgoed.services import Services, build_services, running
 
@@ -32,7 +41,7 @@ cache = typer.Typer(no_args_is_help=True, help="What is kept at hand of the data
 console = Console(stderr=True, highlight=False)
 
 Tenant = Annotated[str, typer.Option("--organization", help="Its short name, such as city-hall.")]
-VENUES_MAX = 200
+VENUES_PER_READ = 200
 
 
 @organization.command(name="create")
@@ -69,9 +78,8 @@ def import_layout(
     draft: Annotated[bool, typer.Option(help="Do not use it for events yet.")] = False,
 ) -> None:
     """Store a file as a venue's layout; prints the new layout's id."""
-    new = NewLayout(
-        name=name or file.stem, config=read_layout(file), status="draft" if draft else "active"
-    )
+    config = msgspec.to_builtins(read_sound_layout(file), str_keys=True)
+    new = NewLayout(name=name or file.stem, config=config, status="draft" if draft else "active")
     _check(new.name, Name, "The name must not be empty, nor longer than 200 characters.")
 
     async def store(services: Services) -> None:
@@ -92,7 +100,10 @@ def import_layout(
 def export_layout(
     layout_id: Annotated[UUID, typer.Argument(help="Of one version.")],
     tenant: Tenant,
-    form: Annotated[Format, typer.Option("--format", help="Of what is written.")] = "json",
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", help="Of what is written; the file's suffix says it."),
+    ] = None,
     output: Annotated[Path, typer.Option(help="A file; - is standard output.")] = Path("-"),
 ) -> None:
     """Write a stored layout as a file."""
@@ -100,7 +111,7 @@ def export_layout(
     async def export(services: Services) -> None:
         caller = await _on_behalf_of(services, tenant)
         config = await read_config(services.database, caller, layout_id)
-        write_file(output, write_layout(config, form).encode())
+        write_file(output, write_layout(config, form or format_of(output)).encode())
 
     _with_services(export)
 
@@ -118,7 +129,7 @@ def rebuild_cache() -> None:
 
 def _with_services(work: Callable[[Services], Awaitable[None]]) -> None:
     chosen = settings()
-    if chosen.log_level == "info":  # a person is reading
+    if f"{PREFIX}LOG_LEVEL" not in os.environ:  # a person is reading
         configure_logs("warning", chosen.log_format)
     services = build_services(chosen, running_database(chosen))
 
@@ -140,7 +151,7 @@ async def _venue(services: Services, caller: Caller, name_or_id: str) -> Venue:
     venues: list[Venue] = []
     while True:
         after = venues[-1].id if venues else None
-        more = await list_venues(services.database, caller, after, VENUES_MAX)
+        more = await list_venues(services.database, caller, after, VENUES_PER_READ)
         if not more:
             break
         venues += more

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -19,6 +19,7 @@ from voelgoed.infra.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from voelgoed.infra.migrate import MigrationError, migrate
 from voelgoed.infra.refusal import Refusal
 from voelgoed.openapi import document
+from voelgoed.seating.cli import UnreadableLayout
 from voelgoed.server import PortError, listen, serve, url_of, work
 from voelgoed.services import Services, build_services
 from voelgoed.static import APPS
@@ -46,10 +47,23 @@ def main() -> None:
     try:
         cli()
     except EXPLAINED as fault:
-        admin.console.print(f"voelgoed: {fault}", style="red", soft_wrap=True, markup=False)
+        admin.console.print(
+            "\n".join([f"voelgoed: {fault}", *_faults(fault)]),
+            style="red",
+            soft_wrap=True,
+            markup=False,
+        )
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _faults(fault: Exception) -> list[str]:
+    """What a refusal only points to."""
+    if not isinstance(fault, Refusal) or isinstance(fault, UnreadableLayout):
+        return []
+    faults: Any = fault.details.get("faults", [])
+    return [f"{each.path}: {each.message}" for each in faults]
 
 
 @cli.command()

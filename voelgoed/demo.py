@@ -27,12 +27,13 @@ from voelgoed.infra.cache import Cache
 from voelgoed.infra.data_directory import DataDirectory, DataDirectoryError
 from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import Once
-from voelgoed.seating.actions.event_layouts import EventLayoutTaken, put_event_layout
+from voelgoed.seating.actions.event_layouts import put_event_layout
 from voelgoed.seating.actions.layouts import create_layout
 from voelgoed.seating.actions.policies import change_policy, read_policy
 from voelgoed.seating.model.event_layout import NewEventLayout
 from voelgoed.seating.model.layout import NewLayout
 from voelgoed.seating.model.policy import SeatingPolicyChange
+from voelgoed.seating.model.refusals import EventLayoutTaken
 from voelgoed.seating.samples import sample
 
 FILE = "demo.json"

@@ -110,14 +110,17 @@ def a_snapshot(
     held: Mapping[str, datetime] | None = None,
     sold: Iterable[str] = (),
     blocked: Iterable[str] = (),
+    sold_blocked: Iterable[str] = (),
 ) -> Snapshot:
+    """`sold_blocked` seats are blocked, and were sold before."""
     held = held or {}
     return Snapshot(
         seq=0,
         held=_packed([plan.by_seat_id[seat_id] for seat_id in held], ">i4"),
         held_until=_packed([microseconds(until) for until in held.values()], ">i8"),
         sold=_packed([plan.by_seat_id[seat_id] for seat_id in sold], ">i4"),
-        blocked=_packed([plan.by_seat_id[seat_id] for seat_id in blocked], ">i4"),
+        blocked=_packed([plan.by_seat_id[each] for each in (*blocked, *sold_blocked)], ">i4"),
+        sold_blocked=_packed([plan.by_seat_id[seat_id] for seat_id in sold_blocked], ">i4"),
     )
 
 

@@ -246,6 +246,12 @@ def test_who_uses_a_wheelchair_is_not_seated_just_anywhere() -> None:
     assert nearest_apart(search_for(house, Wish(3, wheelchair_places=2))) is None
 
 
+def test_apart_takes_the_left_of_seats_as_good_as_each_other() -> None:
+    house = a_house(".X.X.X.", focal_point=Point(3, -1))
+    assert parts(house, nearest_apart(search_for(house, Wish(1)))) == ["A3"]
+    assert parts(house, nearest_apart(search_for(house, Wish(3)))) == ["A1", "A3", "A5"]
+
+
 def test_apart_needs_as_many_seats_as_people() -> None:
     assert nearest_apart(search_for(a_house(".X."), Wish(3))) is None
     choice = nearest_apart(search_for(a_house(".X."), Wish(2)))

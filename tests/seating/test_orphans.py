@@ -144,4 +144,25 @@ def test_orphans_are_what_the_definition_says(
     number = {at: count for count, at in enumerate(places, start=1)}
     seat_ids = " ".join(f"A{number[at]}" for at in taken)
     assert orphaned(house, seat_ids) == " ".join(f"A{number[at]}" for at in expected)
-    assert orphan_count(stretches(house)) == sum(is_alone(at, after=False) for at in places)
+
+
+@given(st.lists(rows, min_size=1, max_size=3))
+def test_the_orphans_of_a_house_are_its_lonely_seats_that_had_a_neighbour(
+    drawn: list[str],
+) -> None:
+    def lonely(row: str) -> int:
+        """Not where no other seat was, nor in a row that is nearly sold."""
+        seats = [sign for sign in row if sign != "|"]
+        taken = sum(sign in "XhR" for sign in seats)
+        if taken * 10 > (len(seats) - seats.count("b")) * 9:
+            return 0
+        runs = [run for run in row.split("|") if len(run) > 1]
+        padded = [f" {run} " for run in runs]
+        return sum(
+            run[at] == "." and run[at - 1] != "." and run[at + 1] != "."
+            for run in padded
+            for at in range(1, len(run) - 1)
+        )
+
+    house = a_house(*drawn, "." * 50, policy=a_policy(companion_release_occupancy_threshold=100))
+    assert orphan_count(house, stretches(house)) == sum(map(lonely, drawn))

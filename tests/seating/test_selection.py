@@ -18,9 +18,11 @@ from tests.seating.support import (
     positions,
 )
 from voelgoed.seating.model.layout import Point
-from voelgoed.seating.rules.best import Wish, best, search_for
+from voelgoed.seating.model.seats import AVAILABLE
+from voelgoed.seating.rules.best import Wish, best, search_for, side_by_side
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.orphans import orphans_after
+from voelgoed.seating.rules.plan import WHEELCHAIR
 from voelgoed.seating.rules.selection import Booker, Verdict, check_selection
 from voelgoed.seating.rules.stretches import stretches
 
@@ -122,6 +124,8 @@ def test_a_booked_wheelchair_place_says_which_seats_are_kept_from_now_on() -> No
     assert verdict(house, "A4 A5").companions == []
     off = a_house("cwc.....", policy=a_policy(enforce_accessibility_rules=False))
     assert verdict(off, "A2").companions == []
+    full = a_house("cwc" + "X" * 30)
+    assert verdict(full, "A2").companions == []
 
 
 def test_a_table_that_is_sold_whole_is_taken_whole() -> None:
@@ -218,6 +222,39 @@ def test_an_alternative_may_be_divided_when_nothing_else_is_left() -> None:
     assert alternatives(strict, "A1 A2 A3 A4") == []
 
 
+def test_nobody_is_sent_where_the_party_would_be_further_apart() -> None:
+    # A1-A4 together leave A5 alone. That 2 + 2 would not is said, and refuses nothing.
+    found = verdict(a_house(".....", "..XXX", "..XXX"), "A1 A2 A3 A4")
+    assert (found.problems, len(found.alternatives)) == ([], 1)
+    assert [warning.code for warning in found.warnings] == ["would_orphan_seats"]
+
+
+def test_alternatives_are_where_the_booker_may_book() -> None:
+    house = a_house(zones=[["......"], ["......"]])
+    chosen = positions(house, "A2 A3")
+    for zones, first in ((None, "A3 A4"), (frozenset({0, 1}), "A3 A4"), (frozenset({1}), "B1 B2")):
+        found = check_selection(house, chosen, Booker(zones=zones)).alternatives
+        assert names(house, found[0].steps) == first
+    assert check_selection(house, chosen, Booker(zones=frozenset())).alternatives == []
+
+
+def test_instead_of_a_wheelchair_place_there_is_another_one() -> None:
+    house = a_house("Wc....wc", "........")
+    assert alternatives(house, "A1 A2") == ["A7 A8"]
+
+
+def test_around_one_table_everybody_is_together() -> None:
+    table = [a_group("vip_table", "A1 A2 A3 A4")]
+    house = a_house("........", policy=TOGETHER, groups=table)
+    assert problems(house, "A1 A4") == {}
+    assert "seats_not_together" in problems(house, "A1 A6")
+
+
+def test_a_companion_sits_where_the_layout_says_even_where_groups_sit_together() -> None:
+    house = a_house("w...c", ".....", policy=TOGETHER, links={"A1": "A5"})
+    assert problems(house, "A1 A5") == {}
+
+
 def test_the_companion_of_a_wheelchair_user_is_not_sent_elsewhere() -> None:
     # Released companion seats are seats like others: A3 loses its neighbour. But the companion
     # belongs beside the wheelchair, whatever that leaves behind.
@@ -269,11 +306,20 @@ def test_whatever_is_selected_the_verdict_is_true(
     codes = {problem.code for problem in (*found.problems, *found.warnings)}
     assert ("would_orphan_seats" in codes) == bool(lonely)
     refused = "would_orphan_seats" in {problem.code for problem in found.problems}
-    assert refused == bool(lonely and found.alternatives and policy["orphan_avoidance_strict"])
+    own_parts = len(side_by_side(plan, steps))
+    as_close = any(len(choice.parts) <= own_parts for choice in found.alternatives)
+    assert refused == bool(lonely and as_close and policy["orphan_avoidance_strict"])
     for choice in found.alternatives:
         assert choice.orphans == 0
         assert not orphans_after(house, free, set(choice.steps))
-        assert all(free.open[step] for step in choice.steps)
+        assert len(set(choice.steps)) == len(chosen)
+        instead = [int(plan.rows.position[step]) for step in choice.steps]
+        assert all(house.codes[position] == AVAILABLE for position in instead)
+        assert _wheelchairs(house, instead) == _wheelchairs(house, chosen)
+
+
+def _wheelchairs(house: House, chosen: list[int]) -> int:
+    return sum(house.plan.category[position] == WHEELCHAIR for position in chosen)
 
 
 @settings(max_examples=200)

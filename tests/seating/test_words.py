@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.seating.support import a_house, a_policy, steps
+from tests.seating.support import a_group, a_house, a_policy, steps
 from voelgoed.seating.rules.apart import nearest_apart
 from voelgoed.seating.rules.best import Choice, Wish, best, search_for, side_by_side
 from voelgoed.seating.rules.house import House
@@ -39,6 +39,15 @@ HOUSE = a_house("....", "....", "....", "....")
 )
 def test_a_choice_is_described_part_by_part(parts: list[str], sentence: str) -> None:
     assert said(HOUSE, *parts) == sentence
+
+
+def test_tables_are_tables() -> None:
+    house = a_house("....", "....", groups=[a_group("vip_table", "A1 A2 A3 A4")])
+    assert said(house, "A1 A2") == "2 seats together at table A, Zone 1."
+    assert (
+        said(house, "A1 A2", "B1")
+        == "2 seats together at table A, Zone 1, 1 seat in Row B (nearby)."
+    )
 
 
 def test_another_zone_is_named() -> None:

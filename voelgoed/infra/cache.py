@@ -26,7 +26,7 @@ log = structlog.get_logger()
 
 HOT_ENTRIES_MAX = 100_000
 KEPT_WEIGHT_MAX = 500_000
-"""Of what is made from immutable things; the weight of each is its maker's to say."""
+"""Of what is made from immutable things. The weight of a layout is its seats: 320 MB at most."""
 WARM_TIMEOUT_S = 0.1
 WARM_PAUSE_S = 1.0
 """After a failure the warm tier is left alone this long, so that it delays one request, not all."""
@@ -56,7 +56,7 @@ class Cache:
         self._kept: LRUCache[str, _Kept] = LRUCache(
             KEPT_WEIGHT_MAX, getsizeof=lambda kept: kept.weight
         )
-        self._making: dict[str, asyncio.Lock] = {}
+        self._making = asyncio.Lock()
         self._hot: TLRUCache[str, _Hot] = TLRUCache(
             HOT_ENTRIES_MAX, ttu=lambda _, entry, now: now + entry.ttl_s, timer=time.monotonic
         )
@@ -128,15 +128,12 @@ class Cache:
         """In this process only, and for as long as there is room: for what can never change."""
         kept = self._kept.get(key)
         if kept is None:
-            try:
-                async with self._making.setdefault(key, asyncio.Lock()):
-                    kept = self._kept.get(key)  # by somebody whom we waited for
-                    if kept is None:
-                        value = await make()
-                        kept = _Kept(value, min(weight(value), KEPT_WEIGHT_MAX))
-                        self._kept[key] = kept
-            finally:
-                self._making.pop(key, None)
+            async with self._making:  # one at a time: they are large, and many want the same
+                kept = self._kept.get(key)
+                if kept is None:
+                    value = await make()
+                    kept = _Kept(value, min(weight(value), KEPT_WEIGHT_MAX))
+                    self._kept[key] = kept
         assert isinstance(kept.value, kind)
         return kept.value
 

@@ -82,6 +82,9 @@ class Transaction:
         self.now = now
         self.messages: list[Message] = []
         self.dropped_keys: list[str] = []
+        self.afterwards: list[Callable[[], None]] = []
+        self.seen: dict[object, object] = {}
+        """What was looked at once and need not be again, under keys of whoever looked."""
 
     async def rows(self, shape: Callable[..., T], query: LiteralString, *values: object) -> list[T]:
         return [shape(**record) for record in await self.connection.fetch(query, *values)]
@@ -112,6 +115,10 @@ class Transaction:
         """Like `publish`, for a message that says how something is. It looks when the message is
         numbered, one at a time: a later number is never older news, whoever committed first."""
         self.messages.append(Message(topic, None, look))
+
+    def once_committed(self, work: Callable[[], None]) -> None:
+        """For what must not be said of something that was rolled back: logs, metrics."""
+        self.afterwards.append(work)
 
     def drop(self, *keys: str) -> None:
         """Drop these from every cache, if and after this transaction commits."""
@@ -176,6 +183,8 @@ class Database:
                 raise
             if await connection.execute("COMMIT") != "COMMIT":
                 raise RuntimeError("a statement had failed unnoticed; everything was rolled back")
+        for work in tx.afterwards:
+            work()
         if self.after_commit is not None and (tx.messages or tx.dropped_keys):
             await self.after_commit(tx)
 

@@ -39,8 +39,7 @@ layout_reads = Counter(
 )
 seat_changes = Counter(
     "voelgoed_seat_changes",
-    "Seats and places by what became of them; sold to held is the conversion of holds, "
-    "expired to held their expiry rate.",
+    "Seats and places by what became of them; sold / held is the conversion of holds.",
     ("to",),
 )
 seating_figure = Gauge(

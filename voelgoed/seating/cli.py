@@ -52,7 +52,10 @@ def generate(
     seats: Annotated[str, typer.Option(help="28, or 8,12,8 with aisles between.")] = "20",
     numbering: Annotated[Numbering, typer.Option(help="Where number 1 is.")] = "left",
     curve: Annotated[float | None, typer.Option(help="The front row's radius, in seats.")] = None,
-    form: Annotated[Format, typer.Option("--format", help="Of what is written.")] = "json",
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", help="Of what is written; the file's suffix says it."),
+    ] = None,
     output: Annotated[Path, typer.Option(help="A file; - is standard output.")] = STANDARD,
 ) -> None:
     """Write a sample layout, or one zone of equal rows, to begin with."""
@@ -61,7 +64,12 @@ def generate(
     if name is not None and name not in SAMPLES:
         raise typer.BadParameter(f"There is no sample {name!r}, only {', '.join(SAMPLES)}.")
     config = sample(name) if name else _equal_rows(rows or "", seats, numbering, curve)
-    write_file(output, write_layout(config, form).encode())
+    write_file(output, write_layout(config, form or format_of(output)).encode())
+
+
+def format_of(path: Path) -> Format:
+    """A file is what its suffix says; anything else is JSON."""
+    return "csv" if path.suffix.lower() == ".csv" else "json"
 
 
 def _equal_rows(rows: str, seats: str, numbering: Numbering, curve: float | None) -> LayoutConfig:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+import msgspec
 import structlog
 
 from voelgoed.accounts.actions.standing import standing_of_user, standings
@@ -13,7 +14,7 @@ from voelgoed.infra.cache import Cache
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.rate_limit import Limit, take
 from voelgoed.seating.actions.views import View, see
-from voelgoed.seating.model.refusals import ZoneAccessDenied
+from voelgoed.seating.model.refusals import ZoneAccessDenied, ZoneNotFound
 from voelgoed.seating.model.seats import AccessRequest, Admittance, ZoneAccess
 from voelgoed.seating.rules.access import Denied, party_access, zone_access
 
@@ -32,20 +33,32 @@ async def check_access(
     request: AccessRequest,
 ) -> ZoneAccess:
     view = await see(database, cache, caller, event_id)
-    view.zone(zone_id)
+    if not view.zone(zone_id).enabled:
+        raise ZoneNotFound(zone_id=str(zone_id))
     async with database.transaction(caller.organization_id) as tx:
         await take(tx, f"zone_access:user:{caller.id}", QUESTIONS, 1 + len(request.guests))
     async with database.transaction(caller.organization_id) as tx:
-        return await require_access(tx, caller, view, zone_id, request.guests)
+        access = await require_access(tx, caller, view, zone_id, request.guests)
+    return access if may(caller.role, "memberships.read") else _told_to_booker(access)
+
+
+def _told_to_booker(access: ZoneAccess) -> ZoneAccess:
+    """Of guests not by which membership they may, nor whether by one."""
+    booker, *guests = access.admitted
+    hidden = [msgspec.structs.replace(guest, associated_membership_id=None) for guest in guests]
+    return msgspec.structs.replace(access, admitted=[booker, *hidden])
 
 
 async def require_access(
     tx: Transaction, caller: Caller, view: View, zone_id: UUID, guests: Sequence[str]
 ) -> ZoneAccess:
-    """The caller and every guest, or nobody. Tells by which membership each of them may."""
+    """The whole party, or nobody: the caller, unless they sell to others, and every guest. Each
+    person counts once. Tells by which membership each of them may."""
     zone = view.zone(zone_id).zone
-    booker = None if caller.id is None else await standing_of_user(tx, caller.id)
-    party: list[Standing | None] = [booker, *(await standings(tx, guests))]
+    sells = bool(guests) and may(caller.role, "seats.sell_withheld")
+    booker = None if caller.id is None or sells else await standing_of_user(tx, caller.id)
+    named = [guest for guest in guests if not (booker and guest.lower() == booker.email)]
+    party: list[Standing | None] = [*([] if sells else [booker]), *(await standings(tx, named))]
     verdict = party_access(zone, party, tx.now)
     about = {
         "org_id": str(tx.organization_id),
@@ -55,7 +68,7 @@ async def require_access(
     }
     if isinstance(verdict, Denied):
         log.info("zone_access", **about, access_granted=False, reason=verdict.reason)
-        raise denial(zone_id, verdict, booker)
+        raise _denial_of_buyer(zone_id, verdict) if sells else denial(zone_id, verdict, booker)
     log.info("zone_access", **about, access_granted=True, reason=zone.access_mode)
     return ZoneAccess(
         zone_id=zone_id,
@@ -84,6 +97,14 @@ async def denied_zones(tx: Transaction, caller: Caller, view: View) -> dict[int,
     visitor = None if caller.id is None else await standing_of_user(tx, caller.id)
     verdicts = {index: zone_access(zone, visitor, tx.now) for index, zone in restricted.items()}
     return {index: verdict for index, verdict in verdicts.items() if isinstance(verdict, Denied)}
+
+
+def _denial_of_buyer(zone_id: UUID, verdict: Denied) -> ZoneAccessDenied:
+    """To whoever sells: which of the buyers, and why."""
+    message = f"{verdict.email}: {verdict.message}"
+    return ZoneAccessDenied(
+        message, zone_id=str(zone_id), reason=verdict.reason, guest=verdict.email
+    )
 
 
 def denial(zone_id: UUID, verdict: Denied, booker: Standing | None = None) -> ZoneAccessDenied:

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from uuid import UUID
 
 import msgspec
@@ -8,14 +9,22 @@ from voelgoed.events.actions.events import changeable_event
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.database import Database, Transaction, refusing
 from voelgoed.infra.ids import new_id
-from voelgoed.infra.refusal import Conflict, VersionConflict
-from voelgoed.seating.actions.layouts import layout_of, whitelist_faults
+from voelgoed.infra.refusal import VersionConflict
+from voelgoed.seating.actions.layouts import layout_of, unknown_whitelists
 from voelgoed.seating.actions.policies import policy_of
-from voelgoed.seating.actions.views import bitmap_key, load_layout, occupancy_key, see
-from voelgoed.seating.model.event_layout import EventLayout, EventZone, NewEventLayout, Overrides
-from voelgoed.seating.model.layout import Layout
+from voelgoed.seating.actions.seats import drop_caches
+from voelgoed.seating.actions.views import load_layout, see
+from voelgoed.seating.model.event_layout import (
+    EventLayout,
+    EventSeating,
+    EventZone,
+    NewEventLayout,
+    Overrides,
+)
+from voelgoed.seating.model.layout import Fault, Layout
 from voelgoed.seating.model.refusals import (
     EventLayoutNotFound,
+    EventLayoutTaken,
     InvalidOverrides,
     LayoutFrozen,
     LayoutNotActive,
@@ -25,24 +34,10 @@ from voelgoed.seating.model.refusals import (
 from voelgoed.seating.rules.messages import layout_changed, seats_topic
 from voelgoed.seating.rules.overlay import event_zones, overlay_faults
 from voelgoed.seating.rules.plan import Plan
-from voelgoed.seating.rules.policy import effective_policy, override_faults, zone_faults
+from voelgoed.seating.rules.policy import effective_policy, event_zone_faults, override_faults
+from voelgoed.seating.rules.validation_shapes import FAULTS_MAX
 from voelgoed.seating.store import event_layouts as store
 from voelgoed.seating.store.places import set_capacity
-
-FAULTS_MAX = 1_000
-
-
-class EventLayoutTaken(Conflict):
-    """This event has a layout already; name its version to replace it."""
-
-
-class EventSeating(msgspec.Struct, frozen=True, kw_only=True):
-    """An event's layout with all that follows from it."""
-
-    event_layout: EventLayout
-    zones: list[EventZone]
-    seat_count: int
-    config_url: str
 
 
 async def read_event_layout(
@@ -67,6 +62,9 @@ async def put_event_layout(
         before = await store.lock_event_layout(tx, event_id)
         _check_usable(await layout_of(tx, new.layout_id), event.venue_id, before)
         overrides = await _checked(tx, loaded.plan, new.overrides)
+        zones = event_zones(loaded.plan.zones, overrides)
+        if before and _is_repetition(before, new, overrides):
+            return _seating(before, zones, loaded.plan)
         after = EventLayout(
             id=before.id if before else new_id(),
             event_id=event_id,
@@ -77,8 +75,7 @@ async def put_event_layout(
             created_at=before.created_at if before else tx.now,
             updated_at=tx.now,
         )
-        await _write(tx, before, after, new.version)
-        zones = event_zones(loaded.plan.zones, overrides)
+        await _write(tx, loaded.plan, before, after, new.version)
         for zone in zones:
             await set_capacity(tx, event_id, zone.zone.zone_id, zone.zone.capacity)
         await record(tx, caller, "event_layout_set", "EventLayout", after.id, _changes(after))
@@ -98,6 +95,12 @@ async def remove_event_layout(database: Database, caller: Caller, event_id: UUID
         _forget(tx, event_id)
 
 
+def _is_repetition(before: EventLayout, new: NewEventLayout, overrides: Overrides) -> bool:
+    """Of the request that made it what it is, perhaps because its answer was lost."""
+    made_by = before.version - 1 or None
+    return (new.version, new.layout_id, overrides) == (made_by, before.layout_id, before.overrides)
+
+
 def _check_usable(layout: Layout, venue_id: UUID, before: EventLayout | None) -> None:
     """An event may stay with a version that was archived since; it may not begin with one."""
     kept = before is not None and before.layout_id == layout.id
@@ -106,21 +109,32 @@ def _check_usable(layout: Layout, venue_id: UUID, before: EventLayout | None) ->
 
 
 async def _checked(tx: Transaction, plan: Plan, overrides: Overrides) -> Overrides:
-    """With seats named by UUID turned into their labels."""
+    """With seats named by UUID turned into their labels. Everything wrong is told at once."""
     labels = [_label(plan, seat_id) for seat_id in overrides.blocked_seat_ids]
     overrides = msgspec.structs.replace(overrides, blocked_seat_ids=labels)
-    if faults := overlay_faults(plan.zones, plan.by_seat_id.keys(), overrides):
+    zones = event_zones(plan.zones, overrides)
+    faults = overlay_faults(plan.zones, plan.by_seat_id.keys(), overrides)
+    faults += await _whitelist_faults(tx, zones)
+    if faults:
         raise InvalidOverrides(faults=faults[:FAULTS_MAX])
     policy = await policy_of(tx)
-    zones = event_zones(plan.zones, overrides)
-    if faults := await whitelist_faults(tx, [zone.zone for zone in zones]):
-        raise InvalidOverrides(faults=faults)
     faults = override_faults(policy, overrides.seating_overrides)
-    allowed = effective_policy(policy, overrides.seating_overrides)
-    faults += zone_faults([zone.zone for zone in zones if zone.enabled], allowed)
+    faults += event_zone_faults(zones, effective_policy(policy, overrides.seating_overrides))
     if faults:
         raise PolicyForbids(faults=faults)
     return overrides
+
+
+async def _whitelist_faults(tx: Transaction, zones: Sequence[EventZone]) -> list[Fault]:
+    missing = await unknown_whitelists(tx, [zone.zone for zone in zones])
+    return [
+        Fault(
+            f"$.zone_overrides.{zone.zone.zone_id}.whitelist_id",
+            "names no whitelist of this organisation",
+        )
+        for zone in zones
+        if zone.zone.whitelist_id in missing
+    ]
 
 
 def _label(plan: Plan, seat_id: str) -> str:
@@ -129,7 +143,11 @@ def _label(plan: Plan, seat_id: str) -> str:
 
 
 async def _write(
-    tx: Transaction, before: EventLayout | None, after: EventLayout, version: int | None
+    tx: Transaction,
+    plan: Plan,
+    before: EventLayout | None,
+    after: EventLayout,
+    version: int | None,
 ) -> None:
     if before is None:
         if version is not None:
@@ -142,12 +160,20 @@ async def _write(
     if version != before.version:
         raise VersionConflict(current_version=before.version)
     await _refuse_if_taken(tx, after.event_id)
-    if before.layout_id == after.layout_id:
-        await store.forget_holds(tx, after.event_id)
-    else:
-        await store.forget_states(tx, after.event_id)
+    await store.forget_holds(tx, after.event_id)
+    if before.layout_id != after.layout_id:
+        await _carry_blocks_over(tx, plan, after.event_id)
     if not await store.update_event_layout(tx, after):
         raise VersionConflict()
+
+
+async def _carry_blocks_over(tx: Transaction, plan: Plan, event_id: UUID) -> None:
+    """A broken chair is broken in the next version too, if it is still there. Positions are of
+    one version; ids are of all."""
+    blocked = await store.blocked_seats(tx, event_id)
+    still_there = [seat_id for seat_id in blocked if seat_id in plan.by_id]
+    positions = [plan.by_id[seat_id] for seat_id in still_there]
+    await store.carry_over(tx, event_id, still_there, positions)
 
 
 async def _refuse_if_taken(tx: Transaction, event_id: UUID) -> None:
@@ -158,7 +184,7 @@ async def _refuse_if_taken(tx: Transaction, event_id: UUID) -> None:
 
 
 def _forget(tx: Transaction, event_id: UUID) -> None:
-    tx.drop(bitmap_key(tx.organization_id, event_id), occupancy_key(tx.organization_id, event_id))
+    drop_caches(tx, event_id)
     tx.publish(seats_topic(event_id), layout_changed(event_id))
 
 
@@ -176,5 +202,4 @@ def _seating(event_layout: EventLayout, zones: tuple[EventZone, ...], plan: Plan
         event_layout=event_layout,
         zones=list(zones),
         seat_count=len(plan),
-        config_url=f"/api/layouts/{event_layout.layout_id}/config",
     )

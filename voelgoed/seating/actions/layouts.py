@@ -10,7 +10,7 @@ from voelgoed.accounts.actions.audit import record
 from voelgoed.accounts.actions.whitelists import existing_whitelists
 from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.venues import venue_of
-from voelgoed.infra.database import Database, Transaction, refusing
+from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.idempotency import Once, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
@@ -28,7 +28,6 @@ from voelgoed.seating.model.layout import (
 from voelgoed.seating.model.refusals import (
     InvalidLayout,
     InvalidLayoutTransition,
-    LayoutInUse,
     LayoutNotDraft,
     LayoutNotFound,
     PolicyForbids,
@@ -146,13 +145,18 @@ async def check_layout(database: Database, caller: Caller, given: object) -> lis
 
 
 async def whitelist_faults(tx: Transaction, zones: Sequence[Zone]) -> list[Fault]:
-    named = {zone.whitelist_id for zone in zones if zone.whitelist_id is not None}
-    known = await existing_whitelists(tx, named)
+    missing = await unknown_whitelists(tx, zones)
     return [
         Fault(f"$.zones[{number}].whitelist_id", "names no whitelist of this organisation")
         for number, zone in enumerate(zones)
-        if zone.whitelist_id is not None and zone.whitelist_id not in known
+        if zone.whitelist_id in missing
     ]
+
+
+async def unknown_whitelists(tx: Transaction, zones: Sequence[Zone]) -> set[UUID]:
+    """Those that the zones name and the organisation does not have."""
+    named = {zone.whitelist_id for zone in zones if zone.whitelist_id is not None}
+    return named - await existing_whitelists(tx, named)
 
 
 async def list_layouts(
@@ -195,9 +199,8 @@ async def move_layout(
 async def delete_layout(database: Database, caller: Caller, layout_id: UUID) -> None:
     async with database.transaction(caller.organization_id) as tx:
         layout = await layout_of(tx, layout_id)
-        with refusing("event_layout_organization_id_layout_id_fkey", LayoutInUse):
-            if not await store.delete_layout(tx, layout_id):
-                raise LayoutNotDraft(status=layout.status)
+        if not await store.delete_layout(tx, layout_id):
+            raise LayoutNotDraft(status=layout.status)
         await record(tx, caller, "layout_deleted", "Layout", layout_id, {"name": layout.name})
 
 

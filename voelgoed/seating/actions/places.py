@@ -10,13 +10,15 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 import msgspec
+import structlog
 
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.metrics import seat_changes
-from voelgoed.seating.actions.seats import drop_caches
+from voelgoed.seating.actions.seats import announce_counts
 from voelgoed.seating.actions.views import View, require_unchanged
 from voelgoed.seating.model.layout import SEATED
 from voelgoed.seating.model.refusals import (
@@ -26,10 +28,26 @@ from voelgoed.seating.model.refusals import (
     ZoneHasSeats,
     ZoneNotFound,
 )
-from voelgoed.seating.model.seats import ZoneDay
+from voelgoed.seating.model.seats import SeatStatus, ZoneDay
 from voelgoed.seating.store import places as store
 from voelgoed.seating.store.event_layouts import share_event_layout
 from voelgoed.seating.store.places import PlaceHold
+
+log = structlog.get_logger()
+
+PlaceChange = Literal["held", "released", "sold", "given_back"]
+BEFORE: dict[PlaceChange, SeatStatus] = {
+    "held": "available",
+    "released": "held",
+    "sold": "held",
+    "given_back": "sold",
+}
+AFTER: dict[PlaceChange, SeatStatus] = {
+    "held": "held",
+    "released": "available",
+    "sold": "sold",
+    "given_back": "available",
+}
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -62,8 +80,7 @@ async def hold_places(
         )
         if room < places.count:
             raise ZoneFull(zone_id=str(places.zone_id), available=room, asked=places.count)
-        await _hold(tx, view.event.id, places, hold_id, held_until)
-    drop_caches(tx, view.event.id)
+        await _hold(tx, view, places, hold_id, held_until)
 
 
 def _together(wanted: Iterable[Places]) -> list[Places]:
@@ -88,16 +105,18 @@ async def _current_days(tx: Transaction, view: View, zone_id: UUID) -> list[Zone
 
 
 async def _hold(
-    tx: Transaction, event_id: UUID, places: Places, hold_id: UUID, held_until: datetime
+    tx: Transaction, view: View, places: Places, hold_id: UUID, held_until: datetime
 ) -> None:
+    event_id = view.event.id
     await store.add_to_days(tx, event_id, places.zone_id, places.days, held=places.count)
     hold = PlaceHold(places.zone_id, hold_id, places.days, places.count, held_until)
     await store.insert_place_hold(tx, event_id, hold)
-    seat_changes.labels("held").inc(places.count)
+    _note(tx, view, places, hold_id, "held")
 
 
-async def release_places(tx: Transaction, event_id: UUID, hold_id: UUID) -> int:
+async def release_places(tx: Transaction, view: View, hold_id: UUID) -> int:
     """What the hold still has; doing it twice is doing it once."""
+    event_id = view.event.id
     await share_event_layout(tx, event_id)
     freed = 0
     for hold in await store.find_place_holds(tx, event_id, hold_id):
@@ -105,16 +124,13 @@ async def release_places(tx: Transaction, event_id: UUID, hold_id: UUID) -> int:
         if await store.delete_place_hold(tx, hold):
             await store.add_to_days(tx, event_id, hold.zone_id, hold.days, held=-hold.places)
             freed += hold.places
-    if freed:
-        seat_changes.labels("available").inc(freed)
-        drop_caches(tx, event_id)
+            _note(tx, view, Places(hold.zone_id, hold.places, hold.days), hold_id, "released")
     return freed
 
 
-async def sell_places(
-    tx: Transaction, event_id: UUID, wanted: Sequence[Places], hold_id: UUID
-) -> None:
+async def sell_places(tx: Transaction, view: View, wanted: Sequence[Places], hold_id: UUID) -> None:
     """All that was held, or nothing: a hold that is over in one of its zones is over."""
+    event_id = view.event.id
     await share_event_layout(tx, event_id)
     sold: list[Places] = []
     for hold in await store.find_place_holds(tx, event_id, hold_id):
@@ -125,15 +141,15 @@ async def sell_places(
             tx, event_id, hold.zone_id, hold.days, held=-hold.places, sold=hold.places
         )
         sold.append(Places(hold.zone_id, hold.places, hold.days))
-        seat_changes.labels("sold").inc(hold.places)
+        _note(tx, view, sold[-1], hold_id, "sold")
     if _together(sold) != _together(wanted):
         raise HoldGone(hold_id=str(hold_id))
-    drop_caches(tx, event_id)
 
 
-async def give_places_back(tx: Transaction, event_id: UUID, sold: Sequence[Places]) -> None:
+async def give_places_back(tx: Transaction, view: View, sold: Sequence[Places]) -> None:
     """Of refunded tickets. Nothing tells one sold place from another, so it is for the owner of
     the tickets to see that each is given back once."""
+    event_id = view.event.id
     await share_event_layout(tx, event_id)
     for places in _together(sold):
         zone_days = await store.lock_days(tx, event_id, places.zone_id)
@@ -141,5 +157,26 @@ async def give_places_back(tx: Transaction, event_id: UUID, sold: Sequence[Place
         if not set(places.days) <= enough:
             raise PlacesNotSold(zone_id=str(places.zone_id), asked=places.count)
         await store.add_to_days(tx, event_id, places.zone_id, places.days, sold=-places.count)
-        seat_changes.labels("available").inc(places.count)
-    drop_caches(tx, event_id)
+        _note(tx, view, places, None, "given_back")
+
+
+def _note(
+    tx: Transaction, view: View, places: Places, hold_id: UUID | None, what: PlaceChange
+) -> None:
+    announce_counts(tx, view, f"places_{what}")
+    about = {
+        "org_id": str(tx.organization_id),
+        "event_id": str(view.event.id),
+        "zone_id": str(places.zone_id),
+        "places": places.count,
+        "days": [str(day) for day in places.days],
+        "status_before": BEFORE[what],
+        "status_after": AFTER[what],
+        "reason": f"hold {hold_id}" if hold_id else "refunded",
+    }
+
+    def note() -> None:
+        seat_changes.labels(AFTER[what]).inc(places.count)
+        log.info("places_changed", **about)
+
+    tx.once_committed(note)

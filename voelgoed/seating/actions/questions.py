@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -16,34 +15,33 @@ from voelgoed.seating.actions.access import denial, denied_zones
 from voelgoed.seating.actions.views import View, occupancy_key, see, snapshot_in, snapshot_of
 from voelgoed.seating.model.refusals import BookingRefused, LayoutUnavailable, NoSuitableSeats
 from voelgoed.seating.model.seats import (
+    BLOCKED,
+    HELD,
     Availability,
     BestRequest,
     CheckRequest,
-    Cluster,
     Problem,
     Proposal,
     SeatDetails,
     SeatingReport,
     SeatMap,
-    SeatRef,
     SelectionCheck,
     Snapshot,
     ZoneDay,
 )
 from voelgoed.seating.rules.access import Denied
+from voelgoed.seating.rules.answers import best_for, proposal, what_would_fit
 from voelgoed.seating.rules.apart import nearest_apart
-from voelgoed.seating.rules.best import Choice, Search, Wish, best, largest_together, search_for
+from voelgoed.seating.rules.best import Wish, search_for
 from voelgoed.seating.rules.compact import pack
 from voelgoed.seating.rules.counts import availability, report
 from voelgoed.seating.rules.house import House, next_end
-from voelgoed.seating.rules.orphans import orphans_after
 from voelgoed.seating.rules.plan import CATEGORIES
 from voelgoed.seating.rules.selection import Booker, check_selection
 from voelgoed.seating.rules.states import seconds_left
-from voelgoed.seating.rules.wheelchairs import best_with_wheelchairs
-from voelgoed.seating.rules.words import describe, seat_names
+from voelgoed.seating.rules.stretches import stretches
 from voelgoed.seating.store.places import next_place_hold_end, read_days
-from voelgoed.seating.store.seats import find_states, held_by
+from voelgoed.seating.store.seats import find_blocked_reason, find_states, held_by
 
 OCCUPANCY_TTL_S = 60.0
 READS_MAX = 3
@@ -55,6 +53,8 @@ class _Counted(msgspec.Struct, frozen=True):
     availability: Availability
     until: datetime
     """When the first hold ends, and the counts with it."""
+    under: tuple[int, int, int]
+    """The versions of event, overlay and policy that they follow from."""
 
 
 class _Truth(msgspec.Struct, frozen=True):
@@ -77,16 +77,19 @@ class Questions:
         self._event_id = event_id
 
     async def availability(self) -> Availability:
-        """Counted at most once a minute, and anew when somebody changes something or a hold ends."""
-        await self._see()
+        """Counted at most once a minute, and anew when anything it follows from is otherwise."""
+        view = await self._see()
         key = occupancy_key(self._caller.organization_id, self._event_id)
         counted = await self._cache.read(key, _Counted, self._count, ttl_s=OCCUPANCY_TTL_S)
-        if counted.until <= self._database.clock.now():
+        if self._is_over(counted, view):
             await self._cache.drop([key])
             counted = await self._cache.read(key, _Counted, self._count, ttl_s=OCCUPANCY_TTL_S)
-        if counted.until <= self._database.clock.now():  # somebody had it from Redis just before
+        if self._is_over(counted, view):  # somebody had it from Redis just before
             counted = await self._count()
         return counted.availability
+
+    def _is_over(self, counted: _Counted, view: View) -> bool:
+        return counted.until <= self._database.clock.now() or counted.under != _versions(view)
 
     async def _count(self) -> _Counted:
         """From PostgreSQL alone: what a cache says, however fresh, may be of before the moment
@@ -95,7 +98,7 @@ class Questions:
         house = view.house(truth.snapshot, truth.now)
         days = [day.date for day in view.event.days]
         counts = availability(view.event_layout, house, truth.zone_days, days)
-        return _Counted(counts, truth.until)
+        return _Counted(counts, truth.until, _versions(view))
 
     async def seat_map(self) -> SeatMap:
         view, house, seq = await self._house()
@@ -115,7 +118,9 @@ class Questions:
         plan = view.plan
         async with self._database.transaction(self._caller.organization_id) as tx:
             states = await find_states(tx, self._event_id, [plan.ids[position]])
-            now = tx.now
+            reason = await find_blocked_reason(tx, self._event_id, plan.ids[position])
+        code = int(house.codes[position])
+        is_staff = may(self._caller.role, "seats.block")
         seat, zone = plan.seats[position], plan.zones[int(plan.zone[position])]
         return SeatDetails(
             id=plan.ids[position],
@@ -125,8 +130,9 @@ class Questions:
             row=seat.row,
             number=seat.number,
             category=seat.category,
-            status=CODE_NAMES[int(house.codes[position])],  # pyright: ignore[reportArgumentType]
-            expires_in_seconds=seconds_left(states[0], now) if states else None,
+            status=CODE_NAMES[code],  # pyright: ignore[reportArgumentType]
+            expires_in_seconds=seconds_left(states[0], tx.now) if states and code == HELD else None,
+            blocked_reason=reason if is_staff and code == BLOCKED else None,
             companions=[plan.seats[each].seat_id for each in plan.companions(position)],
             group=plan.groups.names.get(position),
         )
@@ -137,37 +143,44 @@ class Questions:
         denied = await self._denied(view)
         wish = _wish(view, request, denied)
         search = search_for(house, wish)
-        choice = _best(search)
-        if choice is None and wish.apart and not view.policy.group_adjacency_strict:
+        choice = best_for(search)
+        may_sit_apart = not (wish.wheelchair_places or view.policy.group_adjacency_strict)
+        if choice is None and wish.apart and may_sit_apart:
             choice = nearest_apart(search)
         if choice is None:
-            raise _nothing_suitable(view, house, search, denied)
-        return _proposal(view, house, search, choice)
+            fitting = what_would_fit(house, search, _open_zones(view, denied))
+            raise NoSuitableSeats(
+                fitting.message,
+                party=wish.party,
+                largest_together=len(fitting.together),
+                together=fitting.together,
+                apart=fitting.apart,
+                in_other_zones=fitting.in_other_zones,
+            )
+        return proposal(house, search.free, choice)
 
     async def check(self, request: CheckRequest) -> SelectionCheck:
         """What would come of booking these seats: refusals, lonely seats, alternatives."""
         view, house, _ = await self._house()
         positions = list(dict.fromkeys(view.position(seat_id) for seat_id in request.seat_ids))
-        booker = await self._booker(view)
-        verdict = check_selection(house, positions, booker)
         denied = await self._denied(view)
+        booker = await self._booker(_open_zones(view, denied))
+        verdict = check_selection(house, positions, booker)
         verdict.problems.extend(_denials(view, positions, denied))
-        search = search_for(house, Wish(party=max(1, len(positions))))
+        free = stretches(house)
         return SelectionCheck(
             bookable=not verdict.problems,
             problems=verdict.problems,
             warnings=verdict.warnings,
             orphans=[view.plan.seats[position].seat_id for position in verdict.orphans],
             companions=[view.plan.seats[position].seat_id for position in verdict.companions],
-            alternatives=[
-                _proposal(view, house, search, choice) for choice in verdict.alternatives
-            ],
+            alternatives=[proposal(house, free, choice) for choice in verdict.alternatives],
         )
 
     async def report(self) -> SeatingReport:
         _, house, _ = await self._house()
         counted = await self._count()
-        return report(self._event_id, house, counted.availability.zones)
+        return report(self._event_id, house, counted.availability)
 
     async def _see(self) -> View:
         return await see(self._database, self._cache, self._caller, self._event_id)
@@ -200,13 +213,17 @@ class Questions:
         async with self._database.transaction(self._caller.organization_id) as tx:
             return await denied_zones(tx, self._caller, view)
 
-    async def _booker(self, view: View) -> Booker:
+    async def _booker(self, zones: frozenset[int]) -> Booker:
         staff = may(self._caller.role, "seats.sell_withheld")
         if self._caller.id is None:
-            return Booker(staff=staff)
+            return Booker(staff=staff, zones=zones)
         async with self._database.transaction(self._caller.organization_id) as tx:
             mine = await held_by(tx, self._event_id, self._caller.id, tx.now)
-        return Booker(frozenset(state.position for state in mine), staff)
+        return Booker(frozenset(state.position for state in mine), staff, zones)
+
+
+def _versions(view: View) -> tuple[int, int, int]:
+    return view.event.version, view.event_layout.version, view.policy.version
 
 
 def _check_party(view: View, request: BestRequest) -> None:
@@ -219,7 +236,7 @@ def _check_party(view: View, request: BestRequest) -> None:
     if request.wheelchair_places > policy.max_wheelchair_seats_per_booking:
         most = policy.max_wheelchair_seats_per_booking
         raise BookingRefused(
-            f"One booking has at most {most} wheelchair places.",
+            f"One booking has at most {most} wheelchair place{'s' * (most > 1)}.",
             max_wheelchair_seats_per_booking=most,
         )
     if request.wheelchair_places > request.party:
@@ -237,9 +254,13 @@ def _denials(view: View, positions: Sequence[int], denied: dict[int, Denied]) ->
     ]
 
 
+def _open_zones(view: View, denied: dict[int, Denied]) -> frozenset[int]:
+    return frozenset(range(len(view.zones))) - denied.keys()
+
+
 def _wish(view: View, request: BestRequest, denied: dict[int, Denied]) -> Wish:
     """Zones that the caller may not book in are left out, and refused when asked for by name."""
-    zones = set(range(len(view.zones)))
+    zones = set(_open_zones(view, denied))
     if request.zone_ids is not None:
         for zone_id in request.zone_ids:
             view.zone(zone_id)
@@ -252,68 +273,8 @@ def _wish(view: View, request: BestRequest, denied: dict[int, Denied]) -> Wish:
     categories = request.categories
     return Wish(
         party=request.party,
-        zones=frozenset(zones - denied.keys()),
+        zones=frozenset(zones),
         categories=None if categories is None else frozenset(map(CATEGORIES.index, categories)),
         wheelchair_places=request.wheelchair_places,
         apart=request.apart,
-    )
-
-
-def _best(search: Search) -> Choice | None:
-    return best_with_wheelchairs(search) if search.wish.wheelchair_places else best(search)
-
-
-def _nothing_suitable(
-    view: View, house: House, search: Search, denied: dict[int, Denied]
-) -> NoSuitableSeats:
-    """With what would fit: fewer people together, the party apart, or other zones."""
-    wish, plan = search.wish, view.plan
-    together = largest_together(search)[: wish.party]
-    apart = None if view.policy.group_adjacency_strict else nearest_apart(search)
-    open_to_caller = frozenset(range(len(view.zones))) - denied.keys()
-    elsewhere = _best(search_for(house, replace(wish, zones=open_to_caller)))
-    message = None
-    if view.policy.group_adjacency_strict and wish.party == 2:
-        message = "No suitable seat pairs available."
-    return NoSuitableSeats(
-        message,
-        party=wish.party,
-        largest_together=len(together),
-        together=seat_names(plan, together),
-        apart=apart and _proposal(view, house, search, apart),
-        in_other_zones=elsewhere and _proposal(view, house, search, elsewhere),
-    )
-
-
-def _proposal(view: View, house: House, search: Search, choice: Choice) -> Proposal:
-    plan, rows = view.plan, view.plan.rows
-    clusters = [
-        Cluster(
-            zone_id=plan.zones[int(rows.zone_of_row[rows.row[part[0]]])].zone_id,
-            row=rows.name_of_row[int(rows.row[part[0]])],
-            seat_ids=seat_names(plan, part),
-        )
-        for part in choice.parts
-    ]
-    positions = [int(rows.position[step]) for step in choice.steps]
-    lonely = orphans_after(house, search.free, set(choice.steps))
-    return Proposal(
-        seats=[seat_ref(view, position) for position in positions],
-        clusters=clusters,
-        together=len(choice.parts) == 1,
-        score=choice.cost,
-        orphans=seat_names(plan, lonely),
-        message=describe(plan, choice),
-    )
-
-
-def seat_ref(view: View, position: int) -> SeatRef:
-    seat = view.plan.seats[position]
-    return SeatRef(
-        id=view.plan.ids[position],
-        seat_id=seat.seat_id,
-        zone_id=view.plan.zones[int(view.plan.zone[position])].zone_id,
-        row=seat.row,
-        number=seat.number,
-        category=seat.category,
     )

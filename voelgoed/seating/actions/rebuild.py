@@ -1,5 +1,6 @@
 """Caches made anew from PostgreSQL, and the figures that operators watch."""
 
+from contextlib import suppress
 from uuid import UUID
 
 import structlog
@@ -8,10 +9,11 @@ from voelgoed.accounts.model import Caller
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.database import Database
 from voelgoed.infra.metrics import seating_figure
+from voelgoed.infra.refusal import Refusal
 from voelgoed.seating.actions.questions import Questions
 from voelgoed.seating.actions.seats import drop_caches
 from voelgoed.seating.actions.views import bitmap_key, snapshot_in, snapshot_of
-from voelgoed.seating.model.seats import Snapshot
+from voelgoed.seating.model.seats import SeatingReport, Snapshot
 from voelgoed.seating.store.event_layouts import selling_events
 
 log = structlog.get_logger()
@@ -56,6 +58,7 @@ def _content(snapshot: Snapshot) -> tuple[object, ...]:
         snapshot.held_until,
         _in_order(snapshot.sold),
         _in_order(snapshot.blocked),
+        _in_order(snapshot.sold_blocked),
     )
 
 
@@ -65,20 +68,26 @@ def _in_order(positions: bytes) -> list[bytes]:
 
 async def publish_figures(database: Database, cache: Cache) -> None:
     """Of every event on sale, with a warning in the log for what is out of the ordinary."""
+    seating_figure.clear()  # of events that are over
     for organization_id in await database.organization_ids():
         async with database.transaction(organization_id) as tx:
             event_ids = await selling_events(tx)
         system = Caller(kind="system", id=None, organization_id=organization_id)
         for event_id in event_ids:
-            report = await Questions(database, cache, system, event_id).report()
-            for figure in ("orphan_ratio", "vip_utilisation", "accessibility_utilisation"):
-                value = getattr(report, figure)
-                if value is not None:
-                    seating_figure.labels(str(event_id), figure).set(value)
-            if report.unusual:
-                log.warning(
-                    "seating_figures_unusual",
-                    org_id=str(organization_id),
-                    event_id=str(event_id),
-                    figures=report.unusual,
-                )
+            with suppress(Refusal):  # it ended, or lost its layout, since it was listed
+                report = await Questions(database, cache, system, event_id).report()
+                _publish(organization_id, report)
+
+
+def _publish(organization_id: UUID, report: SeatingReport) -> None:
+    for figure in ("orphan_ratio", "vip_utilisation", "accessibility_utilisation"):
+        value = getattr(report, figure)
+        if value is not None:
+            seating_figure.labels(str(report.event_id), figure).set(value)
+    if report.unusual:
+        log.warning(
+            "seating_figures_unusual",
+            org_id=str(organization_id),
+            event_id=str(report.event_id),
+            figures=report.unusual,
+        )

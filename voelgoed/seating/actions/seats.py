@@ -82,8 +82,10 @@ async def retrying(work: Callable[[], Awaitable[T]]) -> T:
 
 
 async def hold(
-    tx: Transaction, caller: Caller, view: View, positions: Sequence[int], hold: SeatHold
+    tx: Transaction, caller: Caller, view: View, positions: Sequence[int], by: SeatHold
 ) -> None:
+    """Seats that are available. Whether they may be booked together, by this person, is for
+    `require_bookable` to say, earlier in the same transaction."""
     await require_unchanged(tx, view)
     states = await _states(tx, view, positions)
     closed = view.closed(positions)
@@ -95,40 +97,38 @@ async def hold(
                 current_status=status,
                 expires_in_seconds=seconds_left(state, tx.now),
             )
-    got = await store.hold_seats(
-        tx, view.event.id, states, hold.id, hold.holder_id, hold.held_until
-    )
+    got = await store.hold_seats(tx, view.event.id, states, by.id, by.holder_id, by.held_until)
     if got != len(states):
         raise SeatsChangedMeanwhile()
     await _note_wheelchairs(tx, caller, view, positions)
-    _note(tx, view, positions, "available", "held", f"hold {hold.id}")
+    change: tuple[SeatStatus, SeatStatus, str] = ("available", "held", "seat_held")
+    more = {"user_id": by.holder_id, "held_until": by.held_until}
+    _note(tx, view, positions, change, by.id, **more)
 
 
 async def release(tx: Transaction, view: View, positions: Sequence[int], hold_id: UUID) -> int:
     """What the hold still has; doing it twice is doing it once. Gives how many seats came free."""
     await share_event_layout(tx, view.event.id)
     freed = await store.release_seats(tx, view.event.id, _ids(view, positions), hold_id)
-    if freed:
-        _note(tx, view, positions, "held", "available", f"hold {hold_id} released")
-    return freed
+    _note(tx, view, _at(view, freed), ("held", "available", "seat_released"), hold_id)
+    return len(freed)
 
 
 async def sell(tx: Transaction, view: View, positions: Sequence[int], hold_id: UUID) -> None:
     """All of them, or none: a hold that is over, or lost a seat, sells nothing."""
     await require_unchanged(tx, view)
     sold = await store.sell_seats(tx, view.event.id, _ids(view, positions), hold_id)
-    if sold != len(set(positions)):
+    if len(sold) != len(set(positions)):
         raise HoldGone(hold_id=str(hold_id))
-    _note(tx, view, positions, "held", "sold", f"hold {hold_id} paid")
+    _note(tx, view, _at(view, sold), ("held", "sold", "seat_sold"), hold_id)
 
 
 async def give_back(tx: Transaction, view: View, positions: Sequence[int], hold_id: UUID) -> int:
     """Sold seats of a ticket that was refunded or voided."""
     await share_event_layout(tx, view.event.id)
     freed = await store.return_seats(tx, view.event.id, _ids(view, positions), hold_id)
-    if freed:
-        _note(tx, view, positions, "sold", "available", f"hold {hold_id} refunded")
-    return freed
+    _note(tx, view, _at(view, freed), ("sold", "available", "seat_given_back"), hold_id)
+    return len(freed)
 
 
 async def block_seats(
@@ -155,10 +155,9 @@ async def unblock_seats(
 
     async def work(tx: Transaction, view: View, states: list[SeatState]) -> list[SeatState]:
         wanted = [state for state in states if state.status == "blocked"]
-        by_layout = set(view.event_layout.overrides.blocked_seat_ids)
-        names = [_name(view, state.position) for state in states if state.status != "blocked"]
-        if stuck := by_layout.intersection(names):
-            raise SeatBlockedByLayout(seat_ids=sorted(stuck))
+        others = [state.position for state in states if state.status != "blocked"]
+        if stuck := view.closed(others):
+            raise SeatBlockedByLayout(seat_ids=[_name(view, at) for at in sorted(stuck)])
         if await store.unblock_seats(tx, event_id, wanted) != len(wanted):
             raise SeatsChangedMeanwhile()
         return wanted
@@ -199,13 +198,19 @@ async def _change(
 def announce(tx: Transaction, view: View, positions: Sequence[int], event: str) -> None:
     """To whoever watches the map or the counts, and to the caches. Both are told how it is when
     they are told: of two who change seats at once neither knows what the other did."""
-    event_id = view.event.id
 
-    async def seats(then: Transaction) -> dict[str, object] | None:
+    async def look(then: Transaction) -> dict[str, object] | None:
         house = await _house_at(then, view)
         return house and seats_changed(house, positions)
 
-    async def counts(then: Transaction) -> dict[str, object] | None:
+    tx.publish_state(seats_topic(view.event.id), look)
+    announce_counts(tx, view, event)
+
+
+def announce_counts(tx: Transaction, view: View, event: str) -> None:
+    event_id = view.event.id
+
+    async def look(then: Transaction) -> dict[str, object] | None:
         house = await _house_at(then, view)
         if house is None:
             return None
@@ -214,28 +219,27 @@ def announce(tx: Transaction, view: View, positions: Sequence[int], event: str) 
         counted = availability(view.event_layout, house, zone_days, days)
         return occupancy_changed(event, counted, then.now)
 
-    tx.publish_state(seats_topic(event_id), seats)
-    tx.publish_state(occupancy_topic(tx.organization_id, event_id), counts)
+    tx.publish_state(occupancy_topic(tx.organization_id, event_id), look)
     drop_caches(tx, event_id)
 
 
 async def _house_at(then: Transaction, view: View) -> House | None:
-    """None if the event's layout is no longer what the view says; that is told by itself."""
-    snapshot = await snapshot_in(then, view.event.id)
-    if await find_assignment(then, view.event.id) != view.assignment:
-        return None
-    return view.house(snapshot, then.now)
+    """None if the event's layout is no longer what the view says; that is told by itself. Looked
+    at once for all the messages that are told together, for all their changes are in it."""
+    key = ("house", view.assignment)
+    if key not in then.seen:
+        snapshot = await snapshot_in(then, view.event.id)
+        current = await find_assignment(then, view.event.id) == view.assignment
+        then.seen[key] = view.house(snapshot, then.now) if current else None
+    house = then.seen[key]
+    return house if isinstance(house, House) else None
 
 
 def drop_caches(tx: Transaction, event_id: UUID) -> None:
     keys = (bitmap_key(tx.organization_id, event_id), occupancy_key(tx.organization_id, event_id))
     tx.drop(*keys)
-    log.debug(
-        "cache_invalidated",
-        org_id=str(tx.organization_id),
-        event_id=str(event_id),
-        keys_invalidated=keys,
-    )
+    about = {"org_id": str(tx.organization_id), "event_id": str(event_id)}
+    tx.once_committed(lambda: log.info("cache_invalidated", **about, keys_invalidated=keys))
 
 
 async def _states(tx: Transaction, view: View, positions: Sequence[int]) -> list[SeatState]:
@@ -264,7 +268,8 @@ async def _note_wheelchairs(
     for position in positions:
         if view.plan.category[position] != WHEELCHAIR:
             continue
-        companions = [_name(view, companion) for companion in view.plan.companions(position)]
+        others = [each for each in view.plan.companions(position) if each not in positions]
+        companions = [_name(view, companion) for companion in others]
         kept = view.policy.enforce_accessibility_rules and bool(companions)
         changes: dict[str, object] = {
             "event_id": str(view.event.id),
@@ -272,48 +277,71 @@ async def _note_wheelchairs(
             "companion_seat_ids": companions,
             "companion_soft_reserved": kept,
         }
-        log.info("wheelchair_booking", org_id=str(tx.organization_id), **changes)
+        _log_wheelchair(tx, changes)
         if view.policy.accessibility_audit_enabled:
             await record(tx, caller, "wheelchair_booking", "Seat", view.plan.ids[position], changes)
+
+
+def _log_wheelchair(tx: Transaction, changes: dict[str, object]) -> None:
+    organization_id = str(tx.organization_id)
+    tx.once_committed(lambda: log.info("wheelchair_booking", org_id=organization_id, **changes))
 
 
 def _note(
     tx: Transaction,
     view: View,
     positions: Sequence[int],
-    before: SeatStatus,
-    after: SeatStatus,
-    reason: str,
+    change: tuple[SeatStatus, SeatStatus, str],
+    hold_id: UUID,
+    **more: object,
 ) -> None:
-    drop_caches(tx, view.event.id)
-    seat_changes.labels(after).inc(len(positions))
-    _log(tx, view, positions, before, after, reason)
+    """`change` is from which state, to which, and what its followers call it."""
+    if not positions:
+        return
+    before, after, event = change
+    announce(tx, view, positions, event)
+    _log(tx, view, positions, (before, after), f"hold {hold_id}", **more)
 
 
 def _log_changes(
     tx: Transaction, view: View, states: Sequence[SeatState], action: str, reason: str
 ) -> None:
     """One line for each state the seats came from."""
-    seat_changes.labels(action.removeprefix("seats_")).inc(len(states))
-    after = "blocked" if action == "seats_blocked" else "unblocked"
+    after = action.removeprefix("seats_")
     for before in STATUSES:
         if positions := [state.position for state in states if state.status == before]:
-            _log(tx, view, positions, before, after, reason)
+            _log(tx, view, positions, (before, after), reason)
 
 
 def _log(
-    tx: Transaction, view: View, positions: Sequence[int], before: str, after: str, reason: str
+    tx: Transaction,
+    view: View,
+    positions: Sequence[int],
+    change: tuple[str, str],
+    reason: str,
+    **more: object,
 ) -> None:
-    log.info(
-        "seats_changed",
-        org_id=str(tx.organization_id),
-        event_id=str(view.event.id),
-        seat_ids=[_name(view, position) for position in positions[:LOGGED_SEATS_MAX]],
-        seats=len(positions),
-        status_before=before,
-        status_after=after,
-        reason=reason,
-    )
+    before, after = change
+
+    def note() -> None:
+        seat_changes.labels(after).inc(len(positions))
+        log.info(
+            "seats_changed",
+            org_id=str(tx.organization_id),
+            event_id=str(view.event.id),
+            seat_ids=[_name(view, position) for position in positions[:LOGGED_SEATS_MAX]],
+            seats=len(positions),
+            status_before=before,
+            status_after=after,
+            reason=reason,
+            **{name: str(value) for name, value in more.items()},
+        )
+
+    tx.once_committed(note)
+
+
+def _at(view: View, seat_ids: Sequence[UUID]) -> list[int]:
+    return sorted(view.plan.by_id[seat_id] for seat_id in seat_ids)
 
 
 def _ids(view: View, positions: Sequence[int]) -> list[UUID]:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from hashlib import sha256
 from uuid import UUID
 
@@ -54,9 +53,7 @@ class LoadedLayout:
     """The config as JSON."""
     plan: Plan
 
-    @cached_property
-    def compressed(self) -> bytes:
-        return gzip.compress(self.text, compresslevel=6, mtime=0)
+    compressed: bytes
 
 
 @dataclass(frozen=True)
@@ -179,8 +176,10 @@ def _hash(text: bytes) -> str:
 
 
 def _compile(text: bytes, lineage_id: UUID) -> LoadedLayout:
-    config = msgspec.json.decode(text, type=LayoutConfig)
-    return LoadedLayout(text, compile_plan(config, lineage_id))
+    """All that takes long, here, in a thread."""
+    plan = compile_plan(msgspec.json.decode(text, type=LayoutConfig), lineage_id)
+    plan.look_up_everything()
+    return LoadedLayout(text, plan, gzip.compress(text, compresslevel=5, mtime=0))
 
 
 async def snapshot_of(

@@ -9,10 +9,10 @@ from voelgoed.events.model import EventFrozen, EventNotFound
 from voelgoed.infra.refusal import VersionConflict
 from voelgoed.infra.shapes import Data
 from voelgoed.seating.actions import event_layouts as actions
-from voelgoed.seating.actions.event_layouts import EventLayoutTaken, EventSeating
-from voelgoed.seating.model.event_layout import NewEventLayout
+from voelgoed.seating.model.event_layout import EventSeating, NewEventLayout
 from voelgoed.seating.model.refusals import (
     EventLayoutNotFound,
+    EventLayoutTaken,
     InvalidOverrides,
     LayoutFrozen,
     LayoutNotActive,

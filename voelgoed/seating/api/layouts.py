@@ -26,7 +26,6 @@ from voelgoed.seating.model.layout import (
 from voelgoed.seating.model.refusals import (
     InvalidLayout,
     InvalidLayoutTransition,
-    LayoutInUse,
     LayoutNotDraft,
     LayoutNotFound,
     PolicyForbids,
@@ -160,9 +159,7 @@ async def compare_layouts(
     return Data(await actions.compare_layouts(call.database, call.caller, layout_id, other_id))
 
 
-@access.delete(
-    "/api/layouts/{layout_id:uuid}", "layouts.write", LayoutNotFound, LayoutNotDraft, LayoutInUse
-)
+@access.delete("/api/layouts/{layout_id:uuid}", "layouts.write", LayoutNotFound, LayoutNotDraft)
 async def delete_layout(layout_id: FromPath[UUID], call: Given[Call]) -> None:
     """A draft only."""
     await actions.delete_layout(call.database, call.caller, layout_id)

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from voelgoed.seating.forms.draft import Wrong
 from voelgoed.seating.model.layout import CAPACITY_MAX, COORDINATE_MAX, AccessMode, Point
-from voelgoed.seating.rules.validation import NEEDED
+from voelgoed.seating.rules.access import NEEDED_BY
 
 SIZE_MIN, SIZE_MAX = 0.1, 100_000.0
 
@@ -103,7 +103,7 @@ def access_of(word: str) -> dict[str, Any]:
     access_mode: AccessMode = choice(mode, AccessMode, "access")
     if access_mode == "public" or not value:
         raise Wrong("write access as public, membership_tier:…, role_based:…,… or whitelist:…")
-    needed = NEEDED[access_mode]
+    needed = NEEDED_BY[access_mode]
     return {"access_mode": mode, needed: value.split(",") if mode == "role_based" else value}
 
 

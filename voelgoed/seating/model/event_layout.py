@@ -62,6 +62,14 @@ class NewEventLayout(Request):
     """Of the assignment being replaced; left out for the first."""
 
 
+class EventSeating(msgspec.Struct, frozen=True, kw_only=True):
+    """An event's layout with all that follows from it."""
+
+    event_layout: EventLayout
+    zones: list["EventZone"]
+    seat_count: int
+
+
 class EventZone(msgspec.Struct, frozen=True, kw_only=True):
     """A zone as this event has it: the layout's, with the event's overrides."""
 

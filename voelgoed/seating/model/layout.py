@@ -168,3 +168,7 @@ class LayoutDiff(msgspec.Struct, frozen=True, kw_only=True):
     zones_added: list[UUID]
     zones_removed: list[UUID]
     zones_changed: list[UUID]
+    companions_changed: list[str]
+    """Seats whose companion, or wheelchair place, is another one now."""
+    groups_changed: bool
+    focal_point_moved: bool

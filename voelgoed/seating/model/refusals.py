@@ -11,6 +11,10 @@ class EventLayoutNotFound(Missing):
     """This event has no layout."""
 
 
+class EventLayoutTaken(Conflict):
+    """This event has a layout already; name its version to replace it."""
+
+
 class SeatNotFound(Missing):
     """There is no such seat at this event."""
 
@@ -37,10 +41,6 @@ class LayoutNotActive(Conflict):
 
 class InvalidLayoutTransition(Conflict):
     """A layout cannot go from its present state to that one."""
-
-
-class LayoutInUse(Conflict):
-    """Events use this layout; it can be archived, not deleted."""
 
 
 class LayoutNotDraft(Conflict):
@@ -88,11 +88,11 @@ class HoldGone(Conflict):
 
 
 class NoSuitableSeats(Conflict):
-    """No seats fit this party; `details` says what would."""
+    """No free seats fit this party; `details` says what would."""
 
 
 class BookingRefused(Conflict):
-    """These seats cannot be booked together; `details.problems` says why."""
+    """This cannot be booked."""
 
 
 class ZoneAccessDenied(Forbidden):

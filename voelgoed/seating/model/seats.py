@@ -15,7 +15,6 @@ from voelgoed.seating.model.policy import Party
 SeatStatus = Literal["available", "held", "sold", "blocked"]
 STATUSES: tuple[SeatStatus, ...] = ("available", "held", "sold", "blocked")
 
-SeatCode = Literal[0, 1, 2, 3, 4, 5]
 AVAILABLE, HELD, SOLD, BLOCKED, SOFT_RESERVED, WITHHELD = range(6)
 """A seat in the compact map, four bits each. The first four are the statuses; a soft-reserved
 seat waits for the companion of a wheelchair user, a withheld one is sold by staff only."""
@@ -49,6 +48,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Microseconds since 1970, one for each of `held`."""
     sold: bytes
     blocked: bytes
+    sold_blocked: bytes = b""
+    """Those of the blocked that were sold before, and still are somebody's."""
 
 
 class ZoneDay(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,6 +130,8 @@ class SeatDetails(msgspec.Struct, frozen=True, kw_only=True):
     expires_in_seconds: int | None = None
     companions: list[str] = []
     """Seats beside a wheelchair place that wait for whoever comes along."""
+    blocked_reason: str | None = None
+    """Told to those who may block seats."""
     group: str | None = None
 
 
@@ -163,8 +166,8 @@ class BestRequest(Request):
     """So many people, and where they would like to sit."""
 
     party: Party
-    zone_ids: Annotated[list[UUID], Meta(max_length=ZONES_MAX)] | None = None
-    pricing_rule_ids: Annotated[list[UUID], Meta(max_length=ZONES_MAX)] | None = None
+    zone_ids: Annotated[list[UUID], Meta(min_length=1, max_length=ZONES_MAX)] | None = None
+    pricing_rule_ids: Annotated[list[UUID], Meta(min_length=1, max_length=ZONES_MAX)] | None = None
     categories: list[Literal["standard", "restricted_view", "aisle"]] | None = None
     wheelchair_places: Annotated[int, Meta(ge=0, le=50)] = 0
     """How many of the party use a wheelchair; companions are given the seats beside them."""
@@ -220,10 +223,11 @@ class AccessRequest(Request):
 
 
 class Admittance(msgspec.Struct, frozen=True, kw_only=True):
-    """One person may book in a zone, and by which membership."""
+    """One person may book in a zone."""
 
     email: str
     associated_membership_id: UUID | None
+    """By which one; a booker is told only their own."""
 
 
 class ZoneAccess(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """Who may book and enter a zone, and if not, why."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID
@@ -9,7 +9,21 @@ import msgspec
 
 from voelgoed.accounts.model import Membership, Standing
 from voelgoed.accounts.rules.memberships import in_force
-from voelgoed.seating.model.layout import Zone
+from voelgoed.seating.model.layout import AccessMode, Zone
+
+NEEDED_BY: Mapping[AccessMode, str] = {
+    "membership_tier": "membership_tier",
+    "role_based": "allowed_roles",
+    "whitelist": "whitelist_id",
+}
+"""The field without which an access mode means nothing."""
+USED_BY: Mapping[AccessMode, frozenset[str]] = {
+    "public": frozenset(),
+    "membership_tier": frozenset({"membership_tier", "whitelist_id"}),
+    "role_based": frozenset({"allowed_roles", "whitelist_id"}),
+    "whitelist": frozenset({"whitelist_id"}),
+}
+"""The fields that an access mode looks at."""
 
 DenialReason = Literal[
     "not_authenticated",

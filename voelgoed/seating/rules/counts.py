@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 from uuid import UUID
 
+import msgspec
 import numpy as np
 
 from voelgoed.seating.model.event_layout import EventLayout, EventZone
@@ -26,6 +27,7 @@ CODES = 6
 ORPHAN_RATIO_MAX = 0.10
 VIP_UTILISATION = (0.40, 0.95)
 ACCESSIBILITY_UTILISATION_MAX = 0.05
+JUDGED_FROM_PERCENT = 50.0
 
 
 def availability(
@@ -133,40 +135,40 @@ def _status(zone: EventZone, available: int) -> Literal["available", "sold_out",
     return "available" if available > 0 else "sold_out"
 
 
-def report(event_id: UUID, house: House, zones: Sequence[ZoneCount]) -> SeatingReport:
-    lonely = orphan_count(stretches(house))
-    seats = len(house.plan)
-    vip = [zone for zone in zones if zone.zone_type in VIP and zone.enabled]
-    vip_capacity = sum(zone.capacity for zone in vip)
+def report(event_id: UUID, house: House, counts: Availability) -> SeatingReport:
+    lonely = orphan_count(house, stretches(house))
+    sellable = int(house.sellable.sum())
+    vip = [zone for zone in counts.zones if zone.zone_type in VIP and zone.enabled]
+    vip_capacity = sum(zone.capacity - zone.blocked for zone in vip)
+    vip_taken = sum(zone.held + zone.sold for zone in vip)
     sold = house.codes == SOLD
     wheelchairs = int(np.count_nonzero(sold & (house.plan.category == WHEELCHAIR)))
-    all_sold = int(np.count_nonzero(sold))
-    taken_vip = sum(zone.held + zone.sold for zone in vip)
-    figures: dict[str, float | None] = {
-        "orphan_ratio": round(lonely / seats, 4) if seats else 0.0,
-        "vip_utilisation": round(taken_vip / vip_capacity, 4) if vip_capacity else None,
-        "accessibility_utilisation": round(wheelchairs / all_sold, 4) if all_sold else None,
-    }
-    return SeatingReport(
+    figures = SeatingReport(
         event_id=event_id,
         orphan_seats=lonely,
-        orphan_ratio=figures["orphan_ratio"] or 0.0,
-        vip_utilisation=figures["vip_utilisation"],
-        accessibility_utilisation=figures["accessibility_utilisation"],
+        orphan_ratio=_ratio(lonely, sellable) or 0.0,
+        vip_utilisation=_ratio(vip_taken, vip_capacity),
+        accessibility_utilisation=_ratio(wheelchairs, int(np.count_nonzero(sold))),
         wheelchair_places_sold=wheelchairs,
-        unusual=_unusual(figures),
+        unusual=[],
     )
+    return msgspec.structs.replace(figures, unusual=_unusual(figures, counts.percent_full))
 
 
-def _unusual(figures: dict[str, float | None]) -> list[str]:
-    orphans = figures["orphan_ratio"]
-    vip = figures["vip_utilisation"]
-    accessibility = figures["accessibility_utilisation"]
+def _ratio(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _unusual(figures: SeatingReport, percent_full: float) -> list[str]:
+    """Use is judged once half of the house has gone: before that it says nothing."""
     low, high = VIP_UTILISATION
+    vip, accessibility = figures.vip_utilisation, figures.accessibility_utilisation
+    judged = percent_full >= JUDGED_FROM_PERCENT
     found = {
-        "orphan_ratio": orphans is not None and orphans > ORPHAN_RATIO_MAX,
-        "vip_utilisation": vip is not None and not low <= vip <= high,
-        "accessibility_utilisation": accessibility is not None
-        and (accessibility > ACCESSIBILITY_UTILISATION_MAX or accessibility == 0),
+        "orphan_ratio": figures.orphan_ratio > ORPHAN_RATIO_MAX,
+        "vip_utilisation": judged and vip is not None and not low <= vip <= high,
+        "accessibility_utilisation": judged
+        and accessibility is not None
+        and not 0 < accessibility <= ACCESSIBILITY_UTILISATION_MAX,
     }
     return [name for name, unusual in found.items() if unusual]

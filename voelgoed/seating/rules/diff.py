@@ -45,6 +45,13 @@ def diff(before: LayoutConfig, after: LayoutConfig) -> LayoutDiff:
             for zone_id, zone in new_zones.items()
             if zone_id in old_zones and zone != old_zones[zone_id]
         ],
+        companions_changed=[
+            both.after.seat_id
+            for both in kept
+            if both.before.companion_seat_id != both.after.companion_seat_id
+        ],
+        groups_changed=before.seat_groups != after.seat_groups,
+        focal_point_moved=before.focal_point != after.focal_point,
     )
 
 

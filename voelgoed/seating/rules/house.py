@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from voelgoed.seating.model.seats import (
 from voelgoed.seating.rules.plan import Bools, Ints, Plan
 
 Codes = NDArray[np.uint8]
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ class House:
     taken: Ints
     sellable: Ints
     """Seats of each row: held or sold, and not blocked."""
+    released: Bools
+    """Zones so full that companion seats which nobody claimed are anybody's."""
 
 
 def house(
@@ -53,13 +56,13 @@ def house(
     taken, sellable = _by_row(plan, codes)
     released = _released_zones(plan, policy, taken, sellable)
     if policy.enforce_accessibility_rules:
-        kept = _kept_for_companions(plan, codes)
+        kept = _kept_for_companions(plan, codes, _positions(snapshot.sold_blocked))
         kept = kept[~released[plan.zone[kept]]]
         codes[kept[codes[kept] == AVAILABLE]] = SOFT_RESERVED
     is_open = (codes == AVAILABLE) & plan.ordinary
     companions = plan.companion_seats[released[plan.zone[plan.companion_seats]]]
     is_open[companions] = codes[companions] == AVAILABLE
-    return House(plan, zones, policy, codes, is_open, taken, sellable)
+    return House(plan, zones, policy, codes, is_open, taken, sellable, released)
 
 
 def _statuses(count: int, snapshot: Snapshot, now: datetime) -> Codes:
@@ -78,7 +81,7 @@ def _positions(packed: bytes) -> NDArray[np.intp]:
 
 
 def microseconds(moment: datetime) -> int:
-    return round(moment.timestamp() * 1_000_000)
+    return (moment - EPOCH) // timedelta(microseconds=1)  # a float would lose some, from 2106 on
 
 
 def next_end(snapshot: Snapshot, now: datetime) -> datetime | None:
@@ -118,7 +121,9 @@ def _released_zones(plan: Plan, policy: SeatingPolicy, taken: Ints, sellable: In
     return taken_of * 100 >= threshold * np.maximum(sellable_of, 1)
 
 
-def _kept_for_companions(plan: Plan, codes: Codes) -> Ints:
-    """Beside every wheelchair place that is held or sold."""
+def _kept_for_companions(plan: Plan, codes: Codes, sold_blocked: NDArray[np.intp]) -> Ints:
+    """Beside every wheelchair place that is held or sold, also if it was blocked since."""
     wheelchair = codes[plan.wheelchair_of_pair]
-    return plan.companion_of_pair[(wheelchair == HELD) | (wheelchair == SOLD)]
+    taken = (wheelchair == HELD) | (wheelchair == SOLD)
+    taken |= np.isin(plan.wheelchair_of_pair, sold_blocked)
+    return plan.companion_of_pair[taken]

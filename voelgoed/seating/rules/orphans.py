@@ -33,6 +33,8 @@ def orphans_after(house: House, free: Stretches, taken: Collection[int]) -> list
     return sorted(lonely)
 
 
-def orphan_count(free: Stretches) -> int:
-    """Free seats of the whole house with no free seat beside them."""
-    return int(np.count_nonzero(free.end - free.begin == 1))
+def orphan_count(house: House, free: Stretches) -> int:
+    """Free seats of the whole house with no free seat beside them; not those that never had a
+    neighbour, nor where a lonely seat does not count."""
+    alone = free.begin[(free.end - free.begin == 1) & ~free.spared]
+    return int(np.count_nonzero(house.plan.rows.seats_of_run[house.plan.rows.run[alone]] > 1))

@@ -8,18 +8,10 @@ import msgspec
 from msgspec import UNSET
 
 from voelgoed.seating.model.event_layout import EventZone, Overrides, ZoneOverride
-from voelgoed.seating.model.layout import SEATED, AccessMode, Fault, Zone
+from voelgoed.seating.model.layout import SEATED, Fault, Zone
+from voelgoed.seating.rules.access import NEEDED_BY, USED_BY
 
-APPLIES_TO: dict[str, frozenset[AccessMode]] = {
-    "membership_tier": frozenset({"membership_tier"}),
-    "allowed_roles": frozenset({"role_based"}),
-    "whitelist_id": frozenset({"membership_tier", "role_based", "whitelist"}),
-}
-NEEDED_BY: dict[AccessMode, str] = {
-    "membership_tier": "membership_tier",
-    "role_based": "allowed_roles",
-    "whitelist": "whitelist_id",
-}
+ACCESS_FIELDS = ("membership_tier", "allowed_roles", "whitelist_id")
 
 
 def overlay_faults(
@@ -101,9 +93,9 @@ def _access_faults(path: str, after: Zone, override: ZoneOverride) -> Iterator[F
     needed = NEEDED_BY.get(after.access_mode)
     if needed is not None and not getattr(after, needed):
         yield Fault(f"{path}.{needed}", f"is needed by access_mode {after.access_mode}")
-    for field, modes in APPLIES_TO.items():
+    for field in ACCESS_FIELDS:
         # A tier on a zone that stays public would look like a restriction and be none.
-        if getattr(override, field) and after.access_mode not in modes:
+        if getattr(override, field) and field not in USED_BY[after.access_mode]:
             yield Fault(f"{path}.{field}", f"has no effect with access_mode {after.access_mode}")
 
 
@@ -120,4 +112,4 @@ def _outdated(override: ZoneOverride) -> dict[str, None]:
     """What the layout says about access that means nothing in the event's mode."""
     if override.access_mode is UNSET:
         return {}
-    return {field: None for field, modes in APPLIES_TO.items() if override.access_mode not in modes}
+    return {field: None for field in ACCESS_FIELDS if field not in USED_BY[override.access_mode]}

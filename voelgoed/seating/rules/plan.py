@@ -82,6 +82,10 @@ class Rows:
         return running_total(self.distance)
 
     @cached_property
+    def seats_of_run(self) -> NDArray[np.int64]:
+        return np.bincount(self.run)
+
+    @cached_property
     def x_total(self) -> Floats:
         return running_total(self.x)
 
@@ -177,6 +181,11 @@ class Plan:
     @cached_property
     def zone_index(self) -> dict[UUID, int]:
         return {zone.zone_id: index for index, zone in enumerate(self.zones)}
+
+    def look_up_everything(self) -> None:
+        """What is otherwise made at its first use, and takes a while for a stadium."""
+        for made in (self.by_seat_id, self.by_id):
+            assert len(made) == len(self)
 
     def companions(self, position: int) -> list[int]:
         return self.companion_of_pair[self.wheelchair_of_pair == position].tolist()

@@ -14,11 +14,12 @@ from voelgoed.seating.model.seats import (
     WITHHELD,
     Problem,
 )
-from voelgoed.seating.rules.best import Choice, Search, Wish, search_for, split
+from voelgoed.seating.rules.best import Choice, Search, Wish, search_for, side_by_side, split
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.orphans import orphans_after
-from voelgoed.seating.rules.plan import WHEELCHAIR
+from voelgoed.seating.rules.plan import WHEELCHAIR, Ints
 from voelgoed.seating.rules.stretches import stretches, windows
+from voelgoed.seating.rules.wheelchairs import best_with_wheelchairs, is_together
 
 ALTERNATIVES_MAX = 3
 TAKEN_WORDS = {HELD: "held by somebody", SOLD: "sold", BLOCKED: "blocked"}
@@ -32,6 +33,8 @@ class Booker:
     """Positions held by, or sold to, the same person already."""
     staff: bool = False
     """May sell withheld seats, and choose seats where customers may not."""
+    zones: frozenset[int] | None = None
+    """Indexes of those they may book in; None for any."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,16 @@ def check_selection(house: House, positions: Sequence[int], booker: Booker) -> V
     alternatives = _alternatives(house, positions, booker) if orphans or problems else []
     warnings: list[Problem] = []
     if orphans:
-        refused = house.policy.orphan_avoidance_strict and bool(alternatives)
+        refused = house.policy.orphan_avoidance_strict and _as_close(house, taken, alternatives)
         (problems if refused else warnings).append(_left_alone(house, orphans))
     lonely = [int(house.plan.rows.position[step]) for step in orphans]
     return Verdict(problems, warnings, lonely, _companions(house, positions), alternatives)
+
+
+def _as_close(house: House, taken: Collection[int], alternatives: Sequence[Choice]) -> bool:
+    """Whether one of them keeps the party as close together; else nobody is sent there."""
+    parts = len(side_by_side(house.plan, taken))
+    return any(len(choice.parts) <= parts for choice in alternatives)
 
 
 def _too_many(house: House, positions: Sequence[int], booker: Booker) -> Iterator[Problem]:
@@ -125,9 +134,10 @@ def _broken_tables(house: House, positions: Sequence[int]) -> Iterator[Problem]:
 def _not_together(house: House, positions: Sequence[int]) -> Iterator[Problem]:
     if not house.policy.group_adjacency_strict or len(positions) < 2:
         return
-    steps = np.sort(house.plan.step[list(positions)])
-    run = house.plan.rows.run[steps]
-    if steps[-1] - steps[0] != len(steps) - 1 or run[0] != run[-1]:
+    tables = house.plan.groups.table[list(positions)]
+    at_one_table = tables[0] >= 0 and (tables == tables[0]).all()
+    parts = side_by_side(house.plan, house.plan.step[list(positions)].tolist())
+    if not at_one_table and not is_together(house.plan, parts):
         yield Problem(
             code="seats_not_together",
             message="At this event a group sits side by side in one row.",
@@ -147,18 +157,31 @@ def _left_alone(house: House, orphans: Sequence[int]) -> Problem:
 
 
 def _alternatives(house: House, positions: Sequence[int], booker: Booker) -> list[Choice]:
-    """Side by side, leaving no seat alone, in the same zones, the nearest first.
+    """Leaving no seat alone, in the same zones if the booker may, the nearest first.
 
-    None for a wheelchair user and companion, who belong where their seats are.
+    None for a companion alone, who belongs where the wheelchair place is.
     """
-    plan = house.plan
-    elsewhere = _not_bound_to_a_place(house, positions, booker)
-    if not elsewhere or len(elsewhere) > house.policy.max_seats_per_booking:
+    plan, policy = house.plan, house.policy
+    chosen_for_them = policy.prefer_clustering_over_selection and not booker.staff
+    if len(positions) > policy.max_seats_per_booking or chosen_for_them:
         return []
     zones = frozenset(int(plan.zone[at]) for at in positions)
-    search = search_for(house, Wish(party=len(elsewhere), zones=zones))
-    found = windows(search.free, search.ground, len(elsewhere), len(elsewhere), strict=True)
-    steps = plan.step[elsewhere]
+    if booker.zones is not None:
+        zones = zones & booker.zones or booker.zones
+    wheelchairs = int(np.count_nonzero(plan.category[list(positions)] == WHEELCHAIR))
+    wish = Wish(party=len(positions), zones=zones, wheelchair_places=wheelchairs)
+    if wheelchairs:
+        choice = best_with_wheelchairs(search_for(house, wish))
+        return [choice] if choice is not None and not choice.orphans else []
+    if any(not booker.own.isdisjoint(plan.wheelchairs(at)) for at in positions):
+        return []
+    return _nearest(house, wish, plan.step[list(positions)])
+
+
+def _nearest(house: House, wish: Wish, steps: Ints) -> list[Choice]:
+    """Side by side, if there are any such."""
+    plan, search = house.plan, search_for(house, wish)
+    found = windows(search.free, search.ground, wish.party, wish.party, strict=True)
     x, y = found.middle(np.arange(len(found)))
     apart = np.hypot(x - plan.rows.x[steps].mean(), y - plan.rows.y[steps].mean())
     chosen: list[Choice] = []
@@ -173,15 +196,6 @@ def _alternatives(house: House, positions: Sequence[int], booker: Booker) -> lis
     return chosen or _alternative_split(search)
 
 
-def _not_bound_to_a_place(house: House, positions: Sequence[int], booker: Booker) -> list[int]:
-    plan, mine = house.plan, booker.own.union(positions)
-    return [
-        at
-        for at in positions
-        if plan.category[at] != WHEELCHAIR and mine.isdisjoint(plan.wheelchairs(at))
-    ]
-
-
 def _alternative_split(search: Search) -> list[Choice]:
     if search.house.policy.group_adjacency_strict:
         return []
@@ -190,15 +204,16 @@ def _alternative_split(search: Search) -> list[Choice]:
 
 
 def _companions(house: House, positions: Sequence[int]) -> list[int]:
-    if not house.policy.enforce_accessibility_rules:
-        return []
+    """Beside the wheelchair places, unless so full a zone keeps none."""
     plan = house.plan
     kept = {
         companion
         for position in positions
         if plan.category[position] == WHEELCHAIR
         for companion in plan.companions(position)
-        if house.codes[companion] == AVAILABLE and companion not in positions
+        if house.codes[companion] == AVAILABLE
+        and companion not in positions
+        and not house.released[plan.zone[companion]]
     }
     return sorted(kept)
 

@@ -9,23 +9,12 @@ from datetime import datetime
 
 from voelgoed.seating.model.seats import SeatState, SeatStatus
 
-NEXT: dict[SeatStatus, frozenset[SeatStatus]] = {
-    "available": frozenset({"held", "blocked"}),
-    "held": frozenset({"available", "sold", "blocked"}),
-    "sold": frozenset({"available", "blocked"}),
-    "blocked": frozenset({"available", "sold"}),
-}
-
 
 def status_at(state: SeatState, now: datetime) -> SeatStatus:
     """A hold is over at the moment it ends, whether or not anybody has swept it away."""
     if state.status == "held" and state.held_until is not None and state.held_until <= now:
         return "available"
     return state.status
-
-
-def may_become(status: SeatStatus, wanted: SeatStatus) -> bool:
-    return wanted in NEXT[status]
 
 
 def seconds_left(state: SeatState, now: datetime) -> int | None:

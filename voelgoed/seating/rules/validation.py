@@ -1,6 +1,6 @@
 """Whether a layout is sound. All faults at once, each with its path."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from voelgoed.seating.model.layout import (
     Metadata,
     ZoneType,
 )
+from voelgoed.seating.rules.access import NEEDED_BY, USED_BY
 from voelgoed.seating.rules.validation_groups import FoundGroup, check_groups
 from voelgoed.seating.rules.validation_seats import (
     FoundSeat,
@@ -24,18 +25,6 @@ from voelgoed.seating.rules.validation_seats import (
     seats_by_id,
 )
 from voelgoed.seating.rules.validation_shapes import Faults, check_metadata, salvage
-
-NEEDED: Mapping[AccessMode, str] = {
-    "membership_tier": "membership_tier",
-    "role_based": "allowed_roles",
-    "whitelist": "whitelist_id",
-}
-USED: Mapping[AccessMode, frozenset[str]] = {
-    "public": frozenset(),
-    "membership_tier": frozenset({"membership_tier", "whitelist_id"}),
-    "role_based": frozenset({"allowed_roles", "whitelist_id"}),
-    "whitelist": frozenset({"whitelist_id"}),
-}
 
 
 class FoundZone(Struct, frozen=True):
@@ -157,10 +146,10 @@ def _check_access(zone: FoundZone, faults: Faults) -> None:
     mode = zone.access_mode
     if mode is UNSET:
         return
-    needed = NEEDED.get(mode)
+    needed = NEEDED_BY.get(mode)
     if needed and needed not in zone.access_fields:
         faults.add(f"{zone.path}.{needed}", f"is needed when access_mode is {mode}")
-    for name in sorted(zone.access_fields - USED[mode]):
+    for name in sorted(zone.access_fields - USED_BY[mode]):
         faults.add(f"{zone.path}.{name}", f"is not used when access_mode is {mode}")
 
 

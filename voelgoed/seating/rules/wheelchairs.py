@@ -1,6 +1,6 @@
 """Best available for parties with wheelchair users: place, companions and the others as one unit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from voelgoed.seating.rules.best import (
     side_by_side,
 )
 from voelgoed.seating.rules.orphans import orphans_after
-from voelgoed.seating.rules.plan import COMPANION, WHEELCHAIR, Bools, Floats, Ints
+from voelgoed.seating.rules.plan import COMPANION, WHEELCHAIR, Bools, Floats, Ints, Plan
 from voelgoed.seating.rules.stretches import (
     FIT_GAIN,
     ORPHAN_COST,
-    Steps,
     Windows,
     ground,
     stretches_of,
@@ -29,10 +28,10 @@ from voelgoed.seating.rules.stretches import (
 def best_with_wheelchairs(search: Search) -> Choice | None:
     """Whoever has no seat beside a wheelchair place sits together nearby."""
     cost = seat_costs(search.house, search.wish)
-    groups = [(_cost_of(search, cost, places), places) for places in _groups_of_places(search)]
+    groups = [(_bound(search, cost, places), places) for places in _groups_of_places(search)]
     best: Choice | None = None
-    for least, places in sorted(groups):
-        if best and not any(_blemishes(search, best)) and best.cost <= least - FIT_GAIN:
+    for bound, places in sorted(groups):
+        if best and not any(_blemishes(search, best)) and best.cost <= bound:
             break
         choices = [choice for choice in (best, _seat_around(search, cost, places)) if choice]
         best = min(
@@ -41,6 +40,15 @@ def best_with_wheelchairs(search: Search) -> Choice | None:
             default=None,
         )
     return best
+
+
+def _bound(search: Search, cost: Floats, places: list[int]) -> float:
+    """What a party around these places costs at least: all others in the best seat nearby."""
+    low, high = _steps_near(search, places)
+    seats = [*range(low, high), *_free_companions(search, places)]
+    least = float(cost[seats].min())
+    others = search.wish.party - len(places)
+    return _cost_of(search, cost, places) + others * least / search.wish.party - FIT_GAIN
 
 
 def _blemishes(search: Search, choice: Choice) -> tuple[int, bool]:
@@ -59,9 +67,11 @@ def _groups_of_places(search: Search) -> Iterator[list[int]]:
     steps = steps[plan.whole_table_by_step[steps] < 0]
     for step in steps.tolist():
         group = [step]
-        near = steps[_is_near(search, group, steps) & (steps != step)]
+        low, high = _steps_near(search, group)
+        near = steps[(low <= steps) & (steps < high) & (steps != step)]
         for other in near[np.argsort(_distances(search, step, near), kind="stable")].tolist():
-            if len(group) < wish.wheelchair_places and _is_near(search, group, other).all():
+            low, high = _steps_near(search, group)
+            if len(group) < wish.wheelchair_places and low <= other < high:
                 group.append(other)
         if len(group) == wish.wheelchair_places:
             yield group
@@ -71,21 +81,29 @@ def _seat_around(search: Search, cost: Floats, places: list[int]) -> Choice | No
     """With as many companions as it can be."""
     others = search.wish.party - len(places)
     companions = _free_companions(search, places)
+    best: Choice | None = None
     # Giving a companion seat back may let two people sit together instead of one alone.
-    choices = (
-        choice
-        for beside in range(min(others, len(companions)), -1, -1)
-        for choice in _with_the_rest(search, cost, [*places, *companions[:beside]], others - beside)
-        if _is_together_enough(search, choice)
-    )
-    return min(choices, key=lambda choice: _blemishes(search, choice), default=None)
+    for beside in range(min(others, len(companions)), -1, -1):
+        unit = [*places, *companions[:beside]]
+        for choice in _with_the_rest(search, cost, unit, others - beside):
+            if not _is_together_enough(search, choice):
+                continue
+            if not any(_blemishes(search, choice)):
+                return choice
+            if best is None or _blemishes(search, choice) < _blemishes(search, best):
+                best = choice
+    return best
 
 
 def _is_together_enough(search: Search, choice: Choice) -> bool:
-    """Companions may sit where the layout has their seats, whatever the policy."""
-    category = search.house.plan.category_by_step
-    apart = [part for part in choice.parts if (category[list(part)] != COMPANION).any()]
-    return len(apart) <= 1 or not search.house.policy.group_adjacency_strict
+    strict = search.house.policy.group_adjacency_strict
+    return not strict or is_together(search.house.plan, choice.parts)
+
+
+def is_together(plan: Plan, parts: Sequence[Sequence[int]]) -> bool:
+    """Side by side; but companions may sit where the layout has their seats."""
+    category = plan.category_by_step
+    return sum(bool((category[list(part)] != COMPANION).any()) for part in parts) <= 1
 
 
 def _free_companions(search: Search, places: list[int]) -> list[int]:
@@ -108,11 +126,12 @@ def _with_the_rest(search: Search, cost: Floats, unit: list[int], rest: int) -> 
         yield _choice(search, _cost_of(search, cost, unit), unit)
         return
     house = search.house
-    is_open = search.free.open.copy()
+    low, high = _steps_near(search, unit)
+    is_open = np.zeros(len(search.free.open), np.bool_)
+    is_open[low:high] = search.free.open[low:high]
     is_open[unit] = False
-    eligible = search.eligible & is_open & _is_near(search, unit, np.arange(len(is_open)))
     free = stretches_of(house, is_open)
-    near = ground(house, free, eligible, search.ground.cost)
+    near = ground(house, free, is_open & search.eligible, search.ground.cost)
     for strict in (True, False) if house.policy.orphan_avoidance_strict else (False,):
         found = windows(free, near, rest, search.wish.party, strict=strict)
         beside = _is_beside(search, unit, found)
@@ -151,12 +170,13 @@ def _spread(search: Search, unit: list[int], found: Windows) -> Floats:
     return SPREAD_COST * np.hypot(x - rows.x[unit].mean(), y - rows.y[unit].mean())
 
 
-def _is_near(search: Search, unit: list[int], steps: Ints | Steps | int) -> Bools:
-    """In the same zone, and in a row not too far from any of the unit's."""
+def _steps_near(search: Search, unit: list[int]) -> tuple[int, int]:
+    """Of its zone the rows that are not too far from any of the unit's: from one step to another."""
     rows, apart = search.house.plan.rows, search.house.policy.max_group_split
-    own, other = rows.row[unit], rows.row[steps]
-    same_zone = rows.zone_of_row[other] == rows.zone_of_row[own[0]]
-    return same_zone & (other >= own.max() - apart) & (other <= own.min() + apart)
+    own = rows.row[unit]
+    low = max(int(own.max()) - apart, int(rows.zone_begin[own[0]]))
+    high = min(int(own.min()) + apart + 1, int(rows.zone_end[own[0]]))
+    return int(rows.first_step[low]), int(rows.first_step[max(low, high)])
 
 
 def _distances(search: Search, step: int, steps: Ints) -> Floats:

@@ -17,7 +17,8 @@ def describe(plan: Plan, choice: Choice) -> str:
 
 def _part(plan: Plan, steps: Sequence[int], together: str = "") -> str:
     row = plan.rows.name_of_row[int(plan.rows.row[steps[0]])]
-    return f"{len(steps)} seat{'s' if len(steps) > 1 else ''}{together} in Row {row}"
+    where = f"at table {row}" if plan.at_table_by_step[steps[0]] else f"in Row {row}"
+    return f"{len(steps)} seat{'s' if len(steps) > 1 else ''}{together} {where}"
 
 
 def _whereabouts(plan: Plan, first: Sequence[int], part: Sequence[int]) -> str:
@@ -25,6 +26,8 @@ def _whereabouts(plan: Plan, first: Sequence[int], part: Sequence[int]) -> str:
     one, other = int(rows.row[first[0]]), int(rows.row[part[0]])
     if rows.zone_of_row[one] != rows.zone_of_row[other]:
         return plan.zones[int(rows.zone_of_row[other])].name
+    if plan.at_table_by_step[first[0]] or plan.at_table_by_step[part[0]]:
+        return "nearby"
     back = int(rows.rank_of_row[other] - rows.rank_of_row[one])
     if back == 0:
         return "same row"

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -153,10 +154,34 @@ async def forget_holds(tx: Transaction, event_id: UUID) -> None:
     await tx.run("UPDATE zone_day SET held = 0 WHERE event_id = $1 AND held <> 0", event_id)
 
 
-async def forget_states(tx: Transaction, event_id: UUID) -> None:
-    """Positions are of one layout version; another one starts afresh, with every seat free."""
-    await tx.run("DELETE FROM seat_state WHERE event_id = $1", event_id)
-    await tx.run("DELETE FROM place_hold WHERE event_id = $1", event_id)
+async def blocked_seats(tx: Transaction, event_id: UUID) -> list[UUID]:
+    return await tx.rows(
+        _id,
+        "SELECT seat_id AS found FROM seat_state WHERE event_id = $1 AND status = 'blocked'",
+        event_id,
+    )
+
+
+async def carry_over(
+    tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], positions: Sequence[int]
+) -> None:
+    """These stay blocked, at their positions of another layout version; all else starts afresh."""
+    await tx.run(
+        "DELETE FROM seat_state WHERE event_id = $1 AND seat_id <> ALL($2::uuid[])",
+        event_id,
+        seat_ids,
+    )
+    await tx.run(
+        """
+        UPDATE seat_state SET position = moved.position, version = version + 1, updated_at = $4
+          FROM unnest($2::uuid[], $3::integer[]) AS moved (seat_id, position)
+         WHERE event_id = $1 AND seat_state.seat_id = moved.seat_id
+        """,
+        event_id,
+        seat_ids,
+        positions,
+        tx.now,
+    )
     await tx.run("DELETE FROM zone_day WHERE event_id = $1", event_id)
 
 
@@ -165,12 +190,12 @@ async def selling_events(tx: Transaction) -> list[UUID]:
     return await tx.rows(
         _id,
         """
-        SELECT event_id FROM event_layout JOIN event
+        SELECT event_id AS found FROM event_layout JOIN event
             ON event.organization_id = event_layout.organization_id AND event.id = event_id
          WHERE event.status IN ('published', 'live') ORDER BY event_id
         """,
     )
 
 
-def _id(event_id: UUID) -> UUID:
-    return event_id
+def _id(found: UUID) -> UUID:
+    return found

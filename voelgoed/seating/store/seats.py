@@ -11,7 +11,7 @@ from voelgoed.seating.model.seats import SeatState, Snapshot
 
 
 async def read_snapshot(tx: Transaction, event_id: UUID, seq: int) -> Snapshot:
-    """Packed by PostgreSQL itself: fifty thousand rows become four small values."""
+    """Packed by PostgreSQL itself: fifty thousand rows become five small values."""
     found = await tx.row(
         Snapshot,
         """
@@ -24,7 +24,9 @@ async def read_snapshot(tx: Transaction, event_id: UUID, seq: int) -> Snapshot:
                coalesce(string_agg(int4send(position), ''::bytea)
                    FILTER (WHERE status = 'sold'), '') AS sold,
                coalesce(string_agg(int4send(position), ''::bytea)
-                   FILTER (WHERE status = 'blocked'), '') AS blocked
+                   FILTER (WHERE status = 'blocked'), '') AS blocked,
+               coalesce(string_agg(int4send(position), ''::bytea)
+                   FILTER (WHERE sold_when_blocked), '') AS sold_blocked
           FROM seat_state WHERE event_id = $1 AND status <> 'available'
         """,
         event_id,
@@ -47,6 +49,15 @@ async def find_states(tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID])
     )
 
 
+async def find_blocked_reason(tx: Transaction, event_id: UUID, seat_id: UUID) -> str | None:
+    return await tx.value(
+        str,
+        "SELECT blocked_reason FROM seat_state WHERE event_id = $1 AND seat_id = $2",
+        event_id,
+        seat_id,
+    )
+
+
 async def held_by(
     tx: Transaction, event_id: UUID, holder_id: UUID, now: datetime
 ) -> list[SeatState]:
@@ -63,6 +74,18 @@ async def held_by(
         event_id,
         holder_id,
         now,
+    )
+
+
+async def lock_rows(tx: Transaction, event_id: UUID, rows: Sequence[int]) -> None:
+    """Until the transaction ends; in their order, so that nobody waits in a circle."""
+    await tx.run(
+        """
+        SELECT pg_advisory_xact_lock(hashtextextended($1::uuid || ':' || number, 0))
+          FROM unnest($2::integer[]) AS number
+        """,
+        event_id,
+        rows,
     )
 
 
@@ -108,9 +131,10 @@ async def hold_seats(
 
 async def release_seats(
     tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_id: UUID
-) -> int:
+) -> list[UUID]:
     """Those that this hold still has."""
-    return await tx.run(
+    return await tx.rows(
+        _id,
         """
         WITH mine AS (
             SELECT seat_id FROM seat_state
@@ -123,6 +147,7 @@ async def release_seats(
                seat_hold_id = NULL, holder_id = NULL, version = version + 1, updated_at = $4
          WHERE event_id = $1 AND seat.seat_id = ANY(ARRAY(SELECT seat_id FROM mine))
            AND status = 'held' AND seat_hold_id = $3
+        RETURNING seat_id
         """,
         event_id,
         seat_ids,
@@ -133,9 +158,10 @@ async def release_seats(
 
 async def sell_seats(
     tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_id: UUID
-) -> int:
+) -> list[UUID]:
     """Those that this hold still has, and whose time has not run out."""
-    return await tx.run(
+    return await tx.rows(
+        _id,
         """
         WITH mine AS (
             SELECT seat_id FROM seat_state
@@ -148,6 +174,7 @@ async def sell_seats(
                version = version + 1, updated_at = $4
          WHERE event_id = $1 AND seat.seat_id = ANY(ARRAY(SELECT seat_id FROM mine))
            AND status = 'held' AND seat_hold_id = $3 AND held_until > $4
+        RETURNING seat_id
         """,
         event_id,
         seat_ids,
@@ -158,9 +185,10 @@ async def sell_seats(
 
 async def return_seats(
     tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_id: UUID
-) -> int:
+) -> list[UUID]:
     """Sold through this hold, and free again. What was blocked meanwhile stays blocked."""
-    return await tx.run(
+    return await tx.rows(
+        _id,
         """
         WITH mine AS (
             SELECT seat_id FROM seat_state
@@ -174,6 +202,7 @@ async def return_seats(
                version = version + 1, updated_at = $4
          WHERE event_id = $1 AND seat.seat_id = ANY(ARRAY(SELECT seat_id FROM mine))
            AND seat_hold_id = $3 AND (status = 'sold' OR sold_when_blocked)
+        RETURNING seat_id
         """,
         event_id,
         seat_ids,
@@ -236,3 +265,7 @@ async def unblock_seats(tx: Transaction, event_id: UUID, seats: Sequence[SeatSta
         [seat.version for seat in seats],
         tx.now,
     )
+
+
+def _id(seat_id: UUID) -> UUID:
+    return seat_id

@@ -1029,7 +1029,6 @@ export interface components {
         };
         /** EventSeating */
         EventSeating: {
-            config_url: string;
             event_layout: components["schemas"]["EventLayout"];
             seat_count: number;
             zones: components["schemas"]["EventZone"][];
@@ -1135,6 +1134,9 @@ export interface components {
         /** LayoutDiff */
         LayoutDiff: {
             added: string[];
+            companions_changed: string[];
+            focal_point_moved: boolean;
+            groups_changed: boolean;
             moved: components["schemas"]["SeatMove"][];
             recategorised: components["schemas"]["SeatRecategorised"][];
             relabelled: components["schemas"]["SeatRelabelled"][];
@@ -1393,6 +1395,7 @@ export interface components {
         };
         /** SeatDetails */
         SeatDetails: {
+            blocked_reason?: string | null;
             /** @enum {string} */
             category: "standard" | "wheelchair" | "companion" | "restricted_view" | "aisle";
             companions?: string[];
@@ -2434,7 +2437,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `booking_refused`: These seats cannot be booked together; `details.problems` says why.; `no_suitable_seats`: No seats fit this party; `details` says what would. */
+            /** @description `booking_refused`: This cannot be booked.; `no_suitable_seats`: No free seats fit this party; `details` says what would. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4167,7 +4170,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `layout_in_use`: Events use this layout; it can be archived, not deleted.; `layout_not_draft`: Only a draft can be deleted; archive the layout instead. */
+            /** @description `layout_not_draft`: Only a draft can be deleted; archive the layout instead. */
             409: {
                 headers: {
                     [name: string]: unknown;
