@@ -6,9 +6,9 @@ between machines. `make bench ARGS="http"` runs the named ones only.
 
 import sys
 
-from bench import http, live, seating
+from bench import http, layouts, live, seating
 
-BENCHES = {"http": http.main, "live": live.main, "seating": seating.main}
+BENCHES = {"http": http.main, "live": live.main, "seating": seating.main, "layouts": layouts.main}
 
 
 def main() -> int:

@@ -205,7 +205,7 @@ async def test_a_large_body_is_welcome_and_a_huge_one_is_not(office: Office, ven
         (f"/api/layouts/{large.json()['data']['id']}/versions", layout),
         ("/api/layout-checks", check),
     ):
-        huge = body.ljust(16 * MEGABYTE + 1)
+        huge = body.ljust(24 * MEGABYTE + 1)
         assert refusal(await office.client.post(address, content=huge, headers=headers)) == (
             413,
             "body_too_large",

@@ -31,8 +31,8 @@ from voelgoed.seating.model.refusals import (
     PolicyForbids,
 )
 
-LAYOUT_BYTES_MAX = 16 * 1024 * 1024
-"""Of the largest layout there may be, spelt out."""
+LAYOUT_BYTES_MAX = 24 * 1024 * 1024
+"""Of the largest layout there may be, spelt out and indented."""
 FOREVER = "private, max-age=31536000, immutable"
 
 IfNoneMatch = Annotated[

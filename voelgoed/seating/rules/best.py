@@ -132,12 +132,18 @@ def split(search: Search, *, strict: bool) -> Choice | None:
         chosen: Choice | None = None
         for sizes in divisions(search.wish.party, parts):
             found = [windows_of(size) for size in sizes]
-            if all(len(each) for each in found):
-                division = Division(search, found, [cheapest_of(size) for size in sizes])
+            if all(len(each) for each in found) and not _is_hopeless(found, chosen):
+                division = Division(search, found, [cheapest_of(size) for size in sizes[1:]])
                 chosen = _best_division(division, chosen)
         if chosen is not None:
             return chosen
     return None
+
+
+def _is_hopeless(found: list[Windows], known: Choice | None) -> bool:
+    """Whether the cheapest of all windows, wherever they are, would cost no less."""
+    least = sum(float(each.cost.min()) for each in found) + SPLIT_COST * (len(found) - 1)
+    return known is not None and known.cost <= least
 
 
 def divisions(party: int, parts: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
@@ -248,6 +254,7 @@ class Division:
     search: Search
     windows: list[Windows]
     cheapest: list[Cheapest]
+    """Of all parts but the first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +301,7 @@ def _best_division(division: Division, known: Choice | None) -> Choice | None:
         (np.arange(len(one)),),
         one.cost + SPLIT_COST * (len(division.windows) - 1),
         np.zeros(len(one)),
-        tuple(each.elsewhere(row, one.stretch) for each in division.cheapest[1:]),
+        tuple(each.elsewhere(row, one.stretch) for each in division.cheapest),
     )
     return _best_ending(division, begun, known)
 
@@ -337,7 +344,7 @@ def _near(division: Division, begun: Begun) -> tuple[Steps, Steps]:
     taken = [rows.row[division.windows[at].first[part]] for at, part in enumerate(begun.parts)]
     low = np.maximum(np.maximum.reduce(taken) - apart, rows.zone_begin[taken[0]])
     high = np.minimum(np.minimum.reduce(taken) + apart + 1, rows.zone_end[taken[0]])
-    begin, end = (division.cheapest[seated].index[row] for row in (low, high))
+    begin, end = (division.cheapest[seated - 1].index[row] for row in (low, high))
     if division.windows[seated] is division.windows[seated - 1]:
         # Of two parts of one size it does not matter which is which.
         begin = np.maximum(begin, begun.parts[-1] + 1)
