@@ -91,7 +91,7 @@ def _groups(random: Random, zones: list[list[str]]) -> Iterator[SeatGroup]:
 
 
 cases = st.integers(0, 2**64).map(lambda seed: a_case(Random(seed)))
-thorough = settings(max_examples=1_500)
+thorough = settings(max_examples=1_000)
 
 
 @thorough

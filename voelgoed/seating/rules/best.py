@@ -11,7 +11,6 @@ hold it against trying everything.
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 import numpy as np
 
@@ -26,8 +25,6 @@ from voelgoed.seating.rules.stretches import (
     stretches,
     windows,
 )
-
-Preference = Literal["together", "split"]
 
 RESTRICTED_VIEW_COST = 6.0
 FAMILY_COST = 5.0
