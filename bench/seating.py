@@ -22,9 +22,10 @@ from bench.seating_reference import Found, best_of_everything
 from voelgoed.seating.model.event_layout import EventZone
 from voelgoed.seating.model.policy import SeatingPolicy
 from voelgoed.seating.model.seats import Snapshot
-from voelgoed.seating.rules.best import Choice, Wish, best, search_for
+from voelgoed.seating.rules.best import best
 from voelgoed.seating.rules.house import House, house
 from voelgoed.seating.rules.plan import Plan, compile_plan
+from voelgoed.seating.rules.search import Choice, Wish, search_for
 from voelgoed.seating.samples import stadium
 
 SEATS = 50_000

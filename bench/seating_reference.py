@@ -12,17 +12,10 @@ from math import dist
 from typing import NamedTuple
 
 from voelgoed.seating.model.seats import BLOCKED, HELD, SOLD
-from voelgoed.seating.rules.best import (
-    FAMILY_COST,
-    PART_MIN,
-    PARTS_MAX,
-    RESTRICTED_VIEW_COST,
-    SPLIT_COST,
-    SPREAD_COST,
-    Wish,
-)
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.plan import CATEGORIES
+from voelgoed.seating.rules.search import FAMILY_COST, RESTRICTED_VIEW_COST, Wish
+from voelgoed.seating.rules.splits import PART_MIN, PARTS_MAX, SPLIT_COST, SPREAD_COST
 from voelgoed.seating.rules.stretches import CUT_COST, FIT_GAIN, ORPHAN_COST
 
 

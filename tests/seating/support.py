@@ -19,9 +19,9 @@ from voelgoed.seating.model.event_layout import EventZone
 from voelgoed.seating.model.layout import LayoutConfig, Point, Seat, SeatCategory, SeatGroup, Zone
 from voelgoed.seating.model.policy import SeatingPolicy
 from voelgoed.seating.model.seats import Snapshot
-from voelgoed.seating.rules.best import Choice
 from voelgoed.seating.rules.house import House, house, microseconds
 from voelgoed.seating.rules.plan import Plan, compile_plan
+from voelgoed.seating.rules.search import Choice
 
 NOW = datetime(2026, 6, 1, 18, tzinfo=UTC)
 LINEAGE = UUID(int=77)

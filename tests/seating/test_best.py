@@ -6,17 +6,11 @@ from tests.seating.support import a_group, a_house, a_policy, names, parts, step
 from voelgoed.seating.model.layout import Point
 from voelgoed.seating.model.seats import Snapshot
 from voelgoed.seating.rules.apart import nearest_apart
-from voelgoed.seating.rules.best import (
-    PARTS_MAX,
-    Wish,
-    best,
-    divisions,
-    largest_together,
-    search_for,
-    side_by_side,
-)
+from voelgoed.seating.rules.best import best, largest_together
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.plan import CATEGORIES
+from voelgoed.seating.rules.search import Wish, search_for, side_by_side
+from voelgoed.seating.rules.splits import PARTS_MAX, divisions
 
 EASY = a_policy(orphan_avoidance_strict=False)
 STANDARD = frozenset({CATEGORIES.index("standard")})

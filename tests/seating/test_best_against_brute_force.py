@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from bench.seating_reference import best_of_everything
 from tests.seating.support import ROW_NAMES, a_group, a_house, a_policy, names
 from voelgoed.seating.model.layout import Point, SeatGroup
-from voelgoed.seating.rules.best import PARTS_MAX, Choice, Wish, best, search_for
+from voelgoed.seating.rules.best import best
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.orphans import orphans_after
 from voelgoed.seating.rules.plan import CATEGORIES
+from voelgoed.seating.rules.search import Choice, Wish, search_for
+from voelgoed.seating.rules.splits import PARTS_MAX
 
 TOLERANCE = 1e-5
 """Costs are rounded to six digits, part by part."""

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.seating.support import a_group, a_house, a_policy, names, parts, steps
-from voelgoed.seating.rules.best import Wish, best, search_for
+from voelgoed.seating.rules.best import best
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.orphans import orphan_count, orphans_after
+from voelgoed.seating.rules.search import Wish, search_for
 from voelgoed.seating.rules.stretches import stretches
 
 ADJACENT = a_policy(group_adjacency_strict=True)

@@ -19,10 +19,11 @@ from tests.seating.support import (
 )
 from voelgoed.seating.model.layout import Point
 from voelgoed.seating.model.seats import AVAILABLE
-from voelgoed.seating.rules.best import Wish, best, search_for, side_by_side
+from voelgoed.seating.rules.best import best
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.orphans import orphans_after
 from voelgoed.seating.rules.plan import WHEELCHAIR
+from voelgoed.seating.rules.search import Wish, search_for, side_by_side
 from voelgoed.seating.rules.selection import Booker, Verdict, check_selection
 from voelgoed.seating.rules.stretches import stretches
 

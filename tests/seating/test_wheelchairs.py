@@ -18,10 +18,10 @@ from tests.seating.support import (
 )
 from voelgoed.seating.model.layout import Point
 from voelgoed.seating.model.seats import AVAILABLE
-from voelgoed.seating.rules.best import Wish, search_for
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.orphans import orphans_after
 from voelgoed.seating.rules.plan import COMPANION, WHEELCHAIR
+from voelgoed.seating.rules.search import Wish, search_for
 from voelgoed.seating.rules.wheelchairs import best_with_wheelchairs
 
 FRONT = Point(0, -1)

@@ -4,8 +4,9 @@ import pytest
 
 from tests.seating.support import a_group, a_house, a_policy, steps
 from voelgoed.seating.rules.apart import nearest_apart
-from voelgoed.seating.rules.best import Choice, Wish, best, search_for, side_by_side
+from voelgoed.seating.rules.best import best
 from voelgoed.seating.rules.house import House
+from voelgoed.seating.rules.search import Choice, Wish, search_for, side_by_side
 from voelgoed.seating.rules.wheelchairs import best_with_wheelchairs
 from voelgoed.seating.rules.words import describe, seat_names
 

@@ -32,11 +32,11 @@ from voelgoed.seating.model.seats import (
 from voelgoed.seating.rules.access import Denied
 from voelgoed.seating.rules.answers import best_for, proposal, what_would_fit
 from voelgoed.seating.rules.apart import nearest_apart
-from voelgoed.seating.rules.best import Wish, search_for
 from voelgoed.seating.rules.compact import pack
 from voelgoed.seating.rules.counts import availability, report
 from voelgoed.seating.rules.house import House, next_end
 from voelgoed.seating.rules.plan import CATEGORIES
+from voelgoed.seating.rules.search import Wish, search_for
 from voelgoed.seating.rules.selection import Booker, check_selection
 from voelgoed.seating.rules.states import seconds_left
 from voelgoed.seating.rules.stretches import stretches

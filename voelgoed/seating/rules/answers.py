@@ -7,10 +7,11 @@ import numpy as np
 
 from voelgoed.seating.model.seats import AVAILABLE, Cluster, Proposal, SeatRef
 from voelgoed.seating.rules.apart import nearest_apart
-from voelgoed.seating.rules.best import Choice, Search, best, largest_together, search_for
+from voelgoed.seating.rules.best import best, largest_together
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.orphans import orphans_after
 from voelgoed.seating.rules.plan import WHEELCHAIR, Plan
+from voelgoed.seating.rules.search import Choice, Search, search_for
 from voelgoed.seating.rules.stretches import Stretches
 from voelgoed.seating.rules.wheelchairs import best_with_wheelchairs
 from voelgoed.seating.rules.words import describe, seat_names

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from voelgoed.seating.rules.best import SPREAD_COST, Choice, Search, seat_costs, side_by_side
 from voelgoed.seating.rules.orphans import orphans_after
-from voelgoed.seating.rules.plan import Floats
+from voelgoed.seating.rules.rows import Floats
+from voelgoed.seating.rules.search import Choice, Search, seat_costs, side_by_side
+from voelgoed.seating.rules.splits import SPREAD_COST
 from voelgoed.seating.rules.stretches import Steps
 
 ANCHORS_MAX = 32

@@ -19,7 +19,8 @@ from voelgoed.seating.model.seats import (
     WITHHELD,
     Snapshot,
 )
-from voelgoed.seating.rules.plan import Bools, Ints, Plan
+from voelgoed.seating.rules.plan import Plan
+from voelgoed.seating.rules.rows import Bools, Ints
 
 Codes = NDArray[np.uint8]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

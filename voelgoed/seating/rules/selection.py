@@ -14,10 +14,12 @@ from voelgoed.seating.model.seats import (
     WITHHELD,
     Problem,
 )
-from voelgoed.seating.rules.best import Choice, Search, Wish, search_for, side_by_side, split
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.orphans import orphans_after
-from voelgoed.seating.rules.plan import WHEELCHAIR, Ints
+from voelgoed.seating.rules.plan import WHEELCHAIR
+from voelgoed.seating.rules.rows import Ints
+from voelgoed.seating.rules.search import Choice, Search, Wish, search_for, side_by_side
+from voelgoed.seating.rules.splits import split
 from voelgoed.seating.rules.stretches import stretches, windows
 from voelgoed.seating.rules.wheelchairs import best_with_wheelchairs, is_together
 

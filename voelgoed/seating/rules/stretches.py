@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voelgoed.seating.rules.house import House
-from voelgoed.seating.rules.plan import Bools, Floats, Rows
+from voelgoed.seating.rules.rows import Bools, Floats, Rows
 
 Steps = NDArray[np.int64]
 

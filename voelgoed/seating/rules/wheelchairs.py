@@ -5,16 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from voelgoed.seating.model.seats import AVAILABLE
-from voelgoed.seating.rules.best import (
-    SPLIT_COST,
-    SPREAD_COST,
-    Choice,
-    Search,
-    seat_costs,
-    side_by_side,
-)
 from voelgoed.seating.rules.orphans import orphans_after
-from voelgoed.seating.rules.plan import COMPANION, WHEELCHAIR, Bools, Floats, Ints, Plan
+from voelgoed.seating.rules.plan import COMPANION, WHEELCHAIR, Plan
+from voelgoed.seating.rules.rows import Bools, Floats, Ints
+from voelgoed.seating.rules.search import Choice, Search, seat_costs, side_by_side
+from voelgoed.seating.rules.splits import SPLIT_COST, SPREAD_COST
 from voelgoed.seating.rules.stretches import (
     FIT_GAIN,
     ORPHAN_COST,

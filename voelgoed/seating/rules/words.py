@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from voelgoed.seating.rules.best import Choice
 from voelgoed.seating.rules.plan import Plan
+from voelgoed.seating.rules.search import Choice
 
 
 def describe(plan: Plan, choice: Choice) -> str:
