@@ -39,6 +39,8 @@ from voelgoed.seating.rules.validation_shapes import FAULTS_MAX
 from voelgoed.seating.store import event_layouts as store
 from voelgoed.seating.store.places import set_capacity
 
+AUDITED_SEATS_MAX = 5_000
+
 
 async def read_event_layout(
     database: Database, cache: Cache, caller: Caller, event_id: UUID
@@ -189,11 +191,15 @@ def _forget(tx: Transaction, event_id: UUID) -> None:
 
 
 def _changes(after: EventLayout) -> dict[str, object]:
+    overrides = msgspec.to_builtins(after.overrides, str_keys=True)
+    blocked = after.overrides.blocked_seat_ids
+    if len(blocked) > AUDITED_SEATS_MAX:
+        overrides["blocked_seat_ids"] = f"{len(blocked)} seats"
     return {
         "event_id": after.event_id,
         "layout_id": after.layout_id,
         "layout_version": after.layout_version,
-        "overrides": msgspec.to_builtins(after.overrides, str_keys=True),
+        "overrides": overrides,
     }
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from voelgoed.infra.shapes import Email, Note, Request
+from voelgoed.infra.shapes import Email, Request
 from voelgoed.seating.model.layout import ZONES_MAX, SeatCategory, SeatId, ZoneType
 from voelgoed.seating.model.policy import Party
 
@@ -19,6 +19,7 @@ AVAILABLE, HELD, SOLD, BLOCKED, SOFT_RESERVED, WITHHELD = range(6)
 """A seat in the compact map, four bits each. The first four are the statuses; a soft-reserved
 seat waits for the companion of a wheelchair user, a withheld one is sold by staff only."""
 
+Reason = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")]
 BLOCK_SEATS_MAX = 5_000
 GUESTS_MAX = 50
 
@@ -146,14 +147,14 @@ class SeatRef(msgspec.Struct, frozen=True, kw_only=True):
 
 class SeatBlock(Request):
     seat_ids: Annotated[list[SeatId], Meta(min_length=1, max_length=BLOCK_SEATS_MAX)]
-    reason: Annotated[Note, Meta(min_length=1)]
+    reason: Reason
     including_taken: bool = False
     """Whether held and sold seats are blocked too; a hold loses its seat by it."""
 
 
 class SeatUnblock(Request):
     seat_ids: Annotated[list[SeatId], Meta(min_length=1, max_length=BLOCK_SEATS_MAX)]
-    reason: Annotated[Note, Meta(min_length=1)]
+    reason: Reason
 
 
 class SeatsChanged(msgspec.Struct, frozen=True, kw_only=True):
