@@ -2,7 +2,7 @@
 look. Each race has a control."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -36,6 +36,7 @@ from voelgoed.seating.actions.event_layouts import EventSeating, remove_event_la
 from voelgoed.seating.actions.seats import SeatHold
 from voelgoed.seating.model.refusals import HoldGone, LayoutFrozen, SeatsChangedMeanwhile
 from voelgoed.seating.store import seats as store
+from voelgoed.seating.store.event_layouts import lock_event_layout
 from voelgoed.services import Services
 
 ROUNDS = 20
@@ -130,6 +131,38 @@ async def test_a_layout_waits_for_who_is_just_holding_and_is_then_refused(stage:
         putting = asyncio.create_task(stage.put(NO_BALCONY, version=1))
         assert await is_stuck(putting, stage)
     assert refusals(await outcomes([putting])) == ["seats_held"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda stage, _, __: stage.hold("A3"),
+        lambda stage, held, _: stage.release("A1", held),
+        lambda stage, held, _: stage.sell("A1", held),
+        lambda stage, _, sold: stage.give_back("A2", sold),
+        lambda stage, _, __: stage.block("A3"),
+        lambda stage, _, __: stage.unblock("C4"),
+        lambda stage, _, __: stage.hold_places(floor(1)),
+        lambda stage, held, _: stage.release_places(held),
+        lambda stage, held, _: stage.sell_places(floor(1), hold_id=held),
+        lambda stage, _, __: stage.give_places_back([pit(1)]),
+    ],
+    ids=lambda change: change.__code__.co_names[0],
+)
+async def test_whatever_changes_a_seat_or_place_waits_for_who_changes_the_layout(
+    stage: Stage, change: Callable[[Stage, UUID, UUID], Coroutine[Any, Any, object]]
+):
+    held, sold = await stage.hold("A1"), await stage.hold_and_sell("A2")
+    await stage.hold_places(floor(1), hold_id=held)
+    await stage.hold_places(pit(1), hold_id=sold)
+    await stage.sell_places(pit(1), hold_id=sold)
+    await stage.block("C4")
+    async with stage.transaction() as tx:
+        await lock_event_layout(tx, stage.event_id)
+        changing = asyncio.create_task(change(stage, held, sold))
+        assert await is_stuck(changing, stage)
+    await changing
+    await stage.require_sound()
 
 
 async def test_of_two_who_change_the_same_version_one_is_told(stage: Stage, there: Stage):

@@ -158,7 +158,7 @@ async def test_counters_are_exact_after_thousands_of_changes(
             move(100, stage, behind)
 
     passing = asyncio.create_task(time_passes())
-    await asyncio.gather(*(visitor.come(120) for visitor in visitors))
+    await asyncio.gather(*(visitor.come(90) for visitor in visitors))
     passing.cancel()
     await stage.require_sound()
     bought: Counter[tuple[Any, Any]] = Counter()
@@ -169,7 +169,7 @@ async def test_counters_are_exact_after_thousands_of_changes(
             assert sold == bought[zone_id, day]
     refused = sum((visitor.refused for visitor in visitors), Counter[str]())
     assert set(refused) == {"zone_full", "hold_gone"}
-    assert sum(visitor.done for visitor in visitors) > 1_000
+    assert sum(visitor.done for visitor in visitors) > 500
 
 
 async def test_control_counting_without_a_lock_loses_count(stage: Stage):

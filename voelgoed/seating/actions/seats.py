@@ -35,6 +35,7 @@ from voelgoed.seating.model.refusals import (
     SeatTaken,
 )
 from voelgoed.seating.model.seats import (
+    Availability,
     STATUSES,
     SeatBlock,
     SeatsChanged,
@@ -208,19 +209,23 @@ def announce(tx: Transaction, view: View, positions: Sequence[int], event: str) 
 
 
 def announce_counts(tx: Transaction, view: View, event: str) -> None:
-    event_id = view.event.id
-
     async def look(then: Transaction) -> dict[str, object] | None:
-        house = await _house_at(then, view)
-        if house is None:
-            return None
-        zone_days = await read_days(then, event_id, then.now)
-        days = [day.date for day in view.event.days]
-        counted = availability(view.event_layout, house, zone_days, days)
-        return occupancy_changed(event, counted, then.now)
+        counted = await _counts_at(then, view)
+        return counted and occupancy_changed(event, counted, then.now)
 
-    tx.publish_state(occupancy_topic(tx.organization_id, event_id), look)
-    drop_caches(tx, event_id)
+    tx.publish_state(occupancy_topic(tx.organization_id, view.event.id), look)
+    drop_caches(tx, view.event.id)
+
+
+async def _counts_at(then: Transaction, view: View) -> Availability | None:
+    """Like the house, counted once for all that is told together."""
+    key = ("counts", view.assignment)
+    if key not in then.seen and (house := await _house_at(then, view)) is not None:
+        zone_days = await read_days(then, view.event.id, then.now)
+        days = [day.date for day in view.event.days]
+        then.seen[key] = availability(view.event_layout, house, zone_days, days)
+    counted = then.seen.get(key)
+    return counted if isinstance(counted, Availability) else None
 
 
 async def _house_at(then: Transaction, view: View) -> House | None:
