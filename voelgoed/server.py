@@ -48,7 +48,7 @@ async def serve(
 ) -> None:
     async with running(services, with_jobs=with_jobs):
         server = _Server(_configuration(services), on_ready)
-        with _ending_by_signal():
+        with _ending_by_signal(server):
             await server.serve(sockets=[listener])
 
 
@@ -88,10 +88,15 @@ def _configuration(services: Services) -> uvicorn.Config:
 
 
 @contextmanager
-def _ending_by_signal() -> Generator[None]:
-    """uvicorn repeats the signal that stopped it; let that not kill us before cleaning up."""
+def _ending_by_signal(server: _Server) -> Generator[None]:
+    """uvicorn repeats the signal that stopped it; let that not kill us before cleaning up. One
+    that comes before uvicorn listens for it is not lost either."""
+
+    def stop(_number: int, _frame: object) -> None:
+        server.should_exit = True
+
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, _carry_on) for number in numbers]
+    before = [signal.signal(number, stop) for number in numbers]
     hang_up = signal.signal(signal.SIGHUP, _terminate)
     try:
         yield
@@ -99,10 +104,6 @@ def _ending_by_signal() -> Generator[None]:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
         signal.signal(signal.SIGHUP, hang_up)
-
-
-def _carry_on(_number: int, _frame: object) -> None:
-    pass
 
 
 def _terminate(_number: int, _frame: object) -> None:

@@ -158,7 +158,7 @@ async def test_counters_are_exact_after_thousands_of_changes(
             move(100, stage, behind)
 
     passing = asyncio.create_task(time_passes())
-    await asyncio.gather(*(visitor.come(90) for visitor in visitors))
+    await asyncio.gather(*(visitor.come(84) for visitor in visitors))
     passing.cancel()
     await stage.require_sound()
     bought: Counter[tuple[Any, Any]] = Counter()

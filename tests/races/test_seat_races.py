@@ -39,7 +39,7 @@ from voelgoed.seating.rules.selection import Booker, check_selection
 from voelgoed.services import Services
 
 SEATS = 60
-ROUNDS = 30
+ROUNDS = 20
 MOMENT = timedelta(microseconds=1)
 GROUP = "A1 A2 A3 A4 A5 A6"
 

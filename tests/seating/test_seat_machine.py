@@ -349,7 +349,7 @@ def clock() -> StoppedClock:
 
 
 @settings(
-    max_examples=40,
+    max_examples=30,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(moments=st.lists(moment, min_size=1, max_size=14))

@@ -35,8 +35,8 @@ from voelgoed.seating.model.refusals import (
     SeatTaken,
 )
 from voelgoed.seating.model.seats import (
-    Availability,
     STATUSES,
+    Availability,
     SeatBlock,
     SeatsChanged,
     SeatState,
