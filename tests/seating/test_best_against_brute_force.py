@@ -119,7 +119,7 @@ def test_nothing_is_lost_by_looking_at_a_few_at_once(case: Case) -> None:
     expected = best(search_for(house, case.wish))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("voelgoed.seating.rules.splits.FIRST_PARTS_TRIED", 2)
-        patch.setattr("voelgoed.seating.rules.best.COMBINATIONS_AT_ONCE", 3)
+        patch.setattr("voelgoed.seating.rules.splits.COMBINATIONS_AT_ONCE", 3)
         choice = best(search_for(house, case.wish))
     assert (choice and choice.cost) == (expected and expected.cost)
 
