@@ -170,9 +170,8 @@ async def test_a_quiet_topic_that_was_forgotten_is_heard_again(
             await tx.run("DELETE FROM live_topic")
         await client.post(transitions, json={"to": "live"}, headers=headers)
         heard = await hear(connection)
-        while heard["data"]["status"] == "published":  # told late: it was numbered after we came
+        while heard.get("data", {}).get("status") != "live":  # what was told late comes first
             heard = await hear(connection)
-        assert heard["data"]["status"] == "live"
 
 
 async def test_who_may_no_longer_see_an_event_hears_no_more_of_it(

@@ -162,6 +162,7 @@ def _database(settings: Settings, directory: DataDirectory) -> Generator[str]:
 
 def _end_as_by_ctrl_c() -> None:
     """From the first moment on, or a start that is called off would leave the database running."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored
     for number in ENDS:
         signal.signal(number, lambda _number, _frame: signal.raise_signal(signal.SIGINT))
 
