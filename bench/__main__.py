@@ -6,9 +6,18 @@ between machines. `make bench ARGS="http"` runs the named ones only.
 
 import sys
 
-from bench import http, layouts, live, seating
+from bench import checkout, holds, http, imports, layouts, live, seating, sweep
 
-BENCHES = {"http": http.main, "live": live.main, "seating": seating.main, "layouts": layouts.main}
+BENCHES = {
+    "http": http.main,
+    "live": live.main,
+    "seating": seating.main,
+    "layouts": layouts.main,
+    "holds": holds.main,
+    "sweep": sweep.main,
+    "checkout": checkout.main,
+    "imports": imports.main,
+}
 
 
 def main() -> int:

@@ -21,10 +21,12 @@ from voelgoed.events.actions.events import create_event
 from voelgoed.events.actions.venues import create_venue
 from voelgoed.events.model import NewEvent, NewVenue
 from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.migrate import migrate
 from voelgoed.services import build_services
 
 PASSWORD = "only for this benchmark"
+MASTER_KEY = bytes(range(32))
 
 
 @dataclass
@@ -53,7 +55,7 @@ def a_stage() -> Iterator[Stage]:
 
 
 async def _furnish(postgres: EmbeddedPostgres) -> Stage:
-    services = build_services(Settings(), postgres.url())
+    services = build_services(Settings(), postgres.url(), master_key=MasterKey(MASTER_KEY))
     await services.database.open()
     owner = NewUser(email="owner@bench.example", name="Owner", role="owner", password=PASSWORD)
     organization, owner_id = await create_organization(services.database, "bench", "Bench", owner)
@@ -77,15 +79,16 @@ async def _furnish(postgres: EmbeddedPostgres) -> Stage:
 
 
 @contextlib.contextmanager
-def a_process(port: int, core: int, *command: str, **environment: str) -> Iterator[int]:
-    """Pinned to one core, ready when its port answers. Gives its process id."""
+def a_process(port: int, core: int | None, *command: str, **environment: str) -> Iterator[int]:
+    """Pinned to one core, or to none, ready when its port answers. Gives its process id."""
     process = subprocess.Popen(
         [sys.executable, *command],
-        env=os.environ | environment,
+        env=os.environ | {"VOELGOED_MASTER_KEY": MASTER_KEY.hex()} | environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    os.sched_setaffinity(process.pid, {core})
+    if core is not None:
+        os.sched_setaffinity(process.pid, {core})
     try:
         _wait_for(port, process)
         yield process.pid

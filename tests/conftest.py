@@ -18,6 +18,7 @@ from tests.support import MovableClock, Tenant, a_tenant, free_port
 from voelgoed.config import Settings
 from voelgoed.http import create_app
 from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.migrate import migrate
 from voelgoed.server import listen, url_of
 from voelgoed.services import Services, build_services, running
@@ -25,6 +26,7 @@ from voelgoed.services import Services, build_services, running
 hypothesis_settings.register_profile("default", deadline=None)  # the machine is shared
 hypothesis_settings.load_profile("default")
 
+MASTER_KEY = MasterKey(bytes(range(32)))
 numbers = itertools.count(1)
 
 
@@ -66,7 +68,8 @@ def clock() -> MovableClock:
 
 @pytest.fixture
 async def services(database_url: str, clock: MovableClock) -> AsyncIterator[Services]:
-    services = build_services(Settings(database_connections_max=10), database_url, clock)
+    settings = Settings(database_connections_max=10)
+    services = build_services(settings, database_url, clock, MASTER_KEY)
     async with running(services, with_jobs=False):
         yield services
 

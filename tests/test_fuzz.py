@@ -14,7 +14,7 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
-from tests.conftest import serving
+from tests.conftest import MASTER_KEY, serving
 from tests.seating.api_support import (
     ONE,
     Office,
@@ -62,7 +62,8 @@ def target(postgres: EmbeddedPostgres) -> Iterator[Target]:
     async def serve() -> None:
         admin = await asyncpg.connect(postgres.url("postgres", "postgres"))
         await admin.execute("CREATE DATABASE fuzz TEMPLATE voelgoed")
-        services = build_services(Settings(), postgres.url(database="fuzz"))
+        url = postgres.url(database="fuzz")
+        services = build_services(Settings(), url, master_key=MASTER_KEY)
         async with running(services, with_jobs=False), serving(services) as url:
             tenant = await a_tenant(services, "acme")
             ids = await asyncio.to_thread(things, url, tenant)
@@ -98,6 +99,11 @@ def things(url: str, tenant: Tenant) -> dict[str, str]:
         ).raise_for_status()
         # A draft would be deleted by the fuzzing, and everything after that not be found.
         make(f"/api/events/{event_id}/transitions", {"to": "published"})
+        imported = client.post(
+            f"/api/events/{event_id}/ticket-imports",
+            content="type,seat\n",
+            headers={"Content-Type": "text/csv"},
+        )
         user_id = str(tenant.users["customer"])
         membership = {"tier": "gold", "valid_from": SOON.isoformat()}
         return {
@@ -113,6 +119,8 @@ def things(url: str, tenant: Tenant) -> dict[str, str]:
             "other_id": make(f"/api/venues/{venue_id}/layouts", a_new_layout())["id"],
             "zone_id": ONE,
             "seat_id": "A1",
+            "import_id": imported.raise_for_status().json()["data"]["id"],
+            "what": "tickets.csv",
         }
 
 

@@ -1,8 +1,9 @@
-"""What an operator does to an installation: its tenants, their layouts, the caches."""
+"""What an operator does to an installation: its tenants, their layouts, tickets, the caches."""
 
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from contextlib import contextmanager, nullcontext
 from getpass import getpass
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ import msgspec
 import typer
 import uvloop
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from voelgoed.accounts.actions.organizations import create_organization
 from voelgoed.accounts.model import Caller, NewPassword, NewUser
@@ -25,8 +27,10 @@ from voelgoed.infra.shapes import Email, Name, Slug
 from voelgoed.seating.actions.layouts import create_layout, create_version, read_config
 from voelgoed.seating.actions.rebuild import rebuild_all
 from voelgoed.seating.cli import (
+    STANDARD,
     File,
     Format,
+    UnwritableFile,
     format_of,
     layout,
     read_sound_layout,
@@ -34,13 +38,28 @@ from voelgoed.seating.cli import (
     write_layout,
 )
 from voelgoed.seating.model.layout import NewLayout
-from voelgoed.services import Services, build_services, running
+from voelgoed.services import Services, build_services, master_key_of, running
+from voelgoed.ticketing.actions.exports import export, faults_table
+from voelgoed.ticketing.actions.import_batch import Context
+from voelgoed.ticketing.actions.import_run import Report, run_import
+from voelgoed.ticketing.actions.imports import (
+    ImportJob,
+    Upload,
+    list_faults,
+    read_import,
+    receive_file,
+)
+from voelgoed.ticketing.actions.reconcile import reconcile_all
+from voelgoed.ticketing.cli import SHOWN_FAULTS_MAX, pieces_of, show_faults, summary
+from voelgoed.ticketing.model.imports import InvalidTicketFile
 
 organization = typer.Typer(no_args_is_help=True, help="The tenants of this installation.")
 cache = typer.Typer(no_args_is_help=True, help="What is kept at hand of the database.")
+tickets = typer.Typer(no_args_is_help=True, help="Tickets sold elsewhere, and all that is sold.")
 console = Console(stderr=True, highlight=False)
 
 Tenant = Annotated[str, typer.Option("--organization", help="Its short name, such as city-hall.")]
+EventId = Annotated[UUID, typer.Option(help="The event's id.")]
 VENUES_PER_READ = 200
 
 
@@ -116,13 +135,92 @@ def export_layout(
     _with_services(export)
 
 
+@tickets.command(name="import")
+def import_tickets(
+    file: Annotated[Path, typer.Argument(help="CSV in UTF-8, with a header.")],
+    tenant: Tenant,
+    event: EventId,
+    dry_run: Annotated[bool, typer.Option(help="Check everything, import nothing.")] = False,
+    faults: Annotated[Path | None, typer.Option(help="Write all faults to this file.")] = None,
+) -> None:
+    """Import tickets sold elsewhere. Lines with faults are skipped; a file can be imported again."""
+    upload = Upload(event_id=event, file_name=file.name, dry_run=dry_run, by_job=False)
+    sound = False
+
+    async def load(services: Services) -> None:
+        nonlocal sound
+        caller, database = await _on_behalf_of(services, tenant), services.database
+        received = await receive_file(database, caller, upload, pieces_of(file))
+        with _progress() as report:
+            context = Context(database, services.cache, services.master_key)
+            await run_import(context, ImportJob(caller.organization_id, received.id), report)
+        imported = await read_import(database, caller, received.id)
+        found = await list_faults(database, caller, received.id, 0, SHOWN_FAULTS_MAX + 1)
+        shown = [each.fault for each in found[:SHOWN_FAULTS_MAX]]
+        show_faults(file, shown, more=len(found) > SHOWN_FAULTS_MAX)
+        if faults is not None:
+            await _write(faults, faults_table(database, caller, received.id))
+        print(f"{file}: {imported.problem or summary(imported)}")
+        sound = imported.status == "done" and not imported.faulty
+
+    try:
+        _with_services(load)
+    except InvalidTicketFile as refusal:
+        show_faults(file, refusal.faults, more=False)
+    if not sound:
+        raise typer.Exit(1)
+
+
+@tickets.command(name="export")
+def export_tickets(
+    what: Annotated[str, typer.Argument(help="orders, tickets or holds, with .csv or .json.")],
+    tenant: Tenant,
+    event: EventId,
+    output: Annotated[Path, typer.Option(help="A file; - is standard output.")] = STANDARD,
+) -> None:
+    """Write all orders, tickets or holds of an event, such as tickets.csv."""
+
+    async def write(services: Services) -> None:
+        caller = await _on_behalf_of(services, tenant)
+        content = await export(services.database, services.cache, caller, event, what)
+        await _write(output, content)
+
+    _with_services(write)
+
+
+@contextmanager
+def _progress() -> Generator[Report]:
+    """A line that moves, for whoever sits there."""
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    ) as shown:
+        task = shown.add_task("Importing", total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+async def _write(path: Path, content: AsyncIterator[bytes]) -> None:
+    """Raises UnwritableFile."""
+    try:
+        with nullcontext(sys.stdout.buffer) if path == STANDARD else path.open("wb") as file:
+            async for piece in content:
+                file.write(piece)
+    except OSError as error:
+        raise UnwritableFile(f"{path}: {error.strerror}") from None
+
+
 @cache.command(name="rebuild")
 def rebuild_cache() -> None:
-    """Compare the seat caches of events on sale with PostgreSQL, and put right what differs."""
+    """Compare what is remembered of events on sale with PostgreSQL, and put right what differs."""
 
     async def rebuild(services: Services) -> None:
         events, wrong = await rebuild_all(services.database, services.cache)
-        print(f"{events} events on sale, {wrong} caches put right")
+        holds = await reconcile_all(services.database, services.cache, services.holds.registry)
+        print(f"{events} events on sale, {wrong} caches and {holds} holds put right")
 
     _with_services(rebuild)
 
@@ -131,7 +229,7 @@ def _with_services(work: Callable[[Services], Awaitable[None]]) -> None:
     chosen = settings()
     if f"{PREFIX}LOG_LEVEL" not in os.environ:  # a person is reading
         configure_logs("warning", chosen.log_format)
-    services = build_services(chosen, running_database(chosen))
+    services = build_services(chosen, running_database(chosen), master_key=master_key_of(chosen))
 
     async def run() -> None:
         async with running(services, with_jobs=False):

@@ -21,17 +21,21 @@ from voelgoed.infra.refusal import Refusal
 from voelgoed.openapi import document
 from voelgoed.seating.cli import UnreadableLayout
 from voelgoed.server import PortError, listen, serve, url_of, work
-from voelgoed.services import Services, build_services
+from voelgoed.services import Services, build_services, master_key_of
 from voelgoed.static import APPS
+from voelgoed.ticketing.actions.event_keys import opens_event_keys
 
 cli = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 cli.add_typer(admin.organization, name="organization")
 cli.add_typer(admin.layout, name="layout")
+cli.add_typer(admin.tickets, name="tickets")
 cli.add_typer(admin.cache, name="cache")
 
 Host = Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 opens it to others.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")]
 
+SECRETS = ("url", "token", "key")
+"""In the names of settings that are not shown."""
 ENDS = (signal.SIGTERM, signal.SIGHUP)
 EXPLAINED = (
     SettingsError,
@@ -77,7 +81,7 @@ def up(host: Host = "127.0.0.1", port: Port = 8080) -> None:
         url = url_of(listener)
         directory.announce(url)
         with _database(settings, directory) as database_url:
-            services = build_services(settings, database_url)
+            services = _services(settings, database_url)
             demo = uvloop.run(_prepare_demo(services, directory, url))
             uvloop.run(
                 serve(
@@ -100,7 +104,7 @@ def serve_command(
 ) -> None:
     """Serve API and apps from an outside database; start as many of these as you need."""
     settings = admin.settings()
-    services = build_services(settings, admin.outside_database(settings))
+    services = _services(settings, admin.outside_database(settings))
     listener = listen(host, port)
 
     def on_ready() -> None:
@@ -113,7 +117,7 @@ def serve_command(
 def work_command() -> None:
     """Run only the background jobs, with an outside database."""
     settings = admin.settings()
-    uvloop.run(work(build_services(settings, admin.outside_database(settings))))
+    uvloop.run(work(_services(settings, admin.outside_database(settings))))
 
 
 @cli.command(name="migrate")
@@ -132,7 +136,7 @@ def settings_command() -> None:
     settings = admin.settings()
     for field in msgspec.structs.fields(Settings):
         value = getattr(settings, field.name)
-        secret = value is not None and ("url" in field.name or "token" in field.name)
+        secret = value is not None and any(word in field.name for word in SECRETS)
         print(f"{PREFIX}{field.name.upper()}={'(set)' if secret else value or ''}")
 
 
@@ -158,6 +162,29 @@ def _database(settings: Settings, directory: DataDirectory) -> Generator[str]:
         for number in (signal.SIGINT, *ENDS):  # a second Ctrl-C must not leave it running
             signal.signal(number, signal.SIG_IGN)
         postgres.stop()
+
+
+def _services(settings: Settings, database_url: str) -> Services:
+    services = build_services(settings, database_url, master_key=master_key_of(settings))
+    if services.master_key.is_missing:
+        admin.step(f"No tickets can be signed before {PREFIX}MASTER_KEY is set")
+    else:
+        uvloop.run(_try_master_key(services))
+    return services
+
+
+async def _try_master_key(services: Services) -> None:
+    """Everything else works with a wrong one, and who restores a backup should not learn it from
+    the first buyer."""
+    await services.database.open()
+    try:
+        if not await opens_event_keys(services.database, services.master_key):
+            admin.step(
+                "The master key is not what this database's event keys were sealed with; set "
+                f"{PREFIX}MASTER_KEY or {PREFIX}PREVIOUS_MASTER_KEY to that one"
+            )
+    finally:
+        await services.database.close()
 
 
 def _end_as_by_ctrl_c() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+from base64 import b64decode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -11,6 +12,8 @@ import msgspec
 
 PREFIX = "VOELGOED_"
 REDIS_SCHEMES = ("redis", "rediss", "unix")
+SMTP_SCHEMES = ("smtp", "smtps", "smtp+starttls")
+KEY_BYTES = 32
 
 
 class SettingsError(Exception):
@@ -30,6 +33,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How browsers reach us; https here makes the session cookie Secure."""
     forwarded_allow_ips: str = "127.0.0.1"
     """Proxies whose X-Forwarded-* headers are believed."""
+    master_key: str | None = None
+    """Seals and derives secrets: 32 bytes as hex or base64; none beside the embedded database
+    means a file of its own, which is made once."""
+    previous_master_key: str | None = None
+    """The one before, while something may still be sealed with it."""
+    smtp_url: str | None = None
+    """Who sends e-mail: smtp://user:password@host:port, or smtps, or smtp+starttls; none means off."""
+    mail_from: str | None = None
+    """The address that e-mail is from."""
     metrics_token: str | None = None
     """Bearer token for /metrics; without it only this machine may read them."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -64,7 +76,56 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         raise SettingsError(f"{PREFIX}REDIS_URL must begin with one of {', '.join(REDIS_SCHEMES)}.")
     if settings.public_url and not re.match(r"https?://[^/]", settings.public_url):
         raise SettingsError(f"{PREFIX}PUBLIC_URL must begin with http:// or https://.")
+    _check_keys(settings)
+    _check_mail(settings)
     return settings
+
+
+def key_bytes(text: str | None) -> bytes | None:
+    if text is None:
+        return None
+    key = bytes.fromhex(text) if len(text) == 2 * KEY_BYTES else b64decode(text, validate=True)
+    if len(key) != KEY_BYTES:
+        raise ValueError(f"a key of {len(key)} bytes")
+    return key
+
+
+def _check_keys(settings: Settings) -> None:
+    for name in ("master_key", "previous_master_key"):
+        try:
+            key_bytes(getattr(settings, name))
+        except ValueError:  # which may quote the key, so it is not quoted here
+            raise SettingsError(
+                f"{PREFIX}{name.upper()} must be {KEY_BYTES} bytes, as {2 * KEY_BYTES} hexadecimal "
+                f"digits or as base64; `openssl rand -hex {KEY_BYTES}` makes one."
+            ) from None
+    if settings.previous_master_key and settings.database_url and not settings.master_key:
+        raise SettingsError(f"{PREFIX}PREVIOUS_MASTER_KEY needs a {PREFIX}MASTER_KEY to follow it.")
+
+
+def _check_mail(settings: Settings) -> None:
+    if settings.smtp_url is None:
+        return
+    try:
+        server = urlsplit(settings.smtp_url)
+        is_complete = server.hostname and server.port != 0
+    except ValueError:  # which may quote the password, so it is not quoted here
+        raise SettingsError(
+            f"{PREFIX}SMTP_URL must be like smtp://user:password@host:25, with %2F for a / in the password."
+        ) from None
+    if server.scheme not in SMTP_SCHEMES or not is_complete:
+        raise SettingsError(
+            f"{PREFIX}SMTP_URL must begin with one of {', '.join(SMTP_SCHEMES)}, then :// and a host."
+        )
+    if not re.fullmatch(r"[\w.+-]+@[\w-]+(\.[\w-]+)*", settings.mail_from or "", re.ASCII):
+        raise SettingsError(
+            f"{PREFIX}SMTP_URL needs a {PREFIX}MAIL_FROM such as tickets@example.org."
+        )
+    if settings.public_url is None:
+        raise SettingsError(
+            f"{PREFIX}SMTP_URL needs a {PREFIX}PUBLIC_URL such as https://tickets.example.org, "
+            "because letters lead back to it."
+        )
 
 
 _USED_ELSEWHERE = {"chromium"}  # where the browser tests find their browser

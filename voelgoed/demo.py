@@ -35,6 +35,8 @@ from voelgoed.seating.model.layout import NewLayout
 from voelgoed.seating.model.policy import SeatingPolicyChange
 from voelgoed.seating.model.refusals import EventLayoutTaken
 from voelgoed.seating.samples import sample
+from voelgoed.ticketing.actions.ticket_types import create_ticket_type
+from voelgoed.ticketing.model.ticket_types import NewTicketType, Price
 
 FILE = "demo.json"
 SLUG = "demo"
@@ -125,6 +127,7 @@ async def _seed(database: Database, cache: Cache, demo: Demo) -> None:
     await _allow_vip_zones(database, owner)
     await _seat(database, cache, owner, festival, "festival")
     await _seat(database, cache, owner, concert, "theatre")
+    await _price(database, cache, owner, festival, concert)
     await _open_doors(database, owner, festival)
     for code, name in GATES.items():
         new = NewGate(code=code, name=name, capacity=500, status="open")
@@ -174,6 +177,31 @@ async def _seat(
     with suppress(EventLayoutTaken):  # by an earlier start that was cut off
         request = NewEventLayout(layout_id=layout.id)
         await put_event_layout(database, cache, owner, event.id, request)
+
+
+async def _price(
+    database: Database, cache: Cache, owner: Caller, festival: Event, concert: Event
+) -> None:
+    """Something to buy: passes and day tickets for the festival, two prices for the concert."""
+    for event, name, kind, amount, days in (
+        (festival, "Weekend seat", "seated", 120_000, None),
+        (festival, "Weekend pass", "ga", 75_000, None),
+        *(
+            (festival, f"Day ticket {day.date:%A}", "ga", 35_000, [day.date])
+            for day in festival.days
+        ),
+        (concert, "Full price", "seated", 32_000, None),
+        (concert, "Concession", "seated", 18_000, None),
+    ):
+        new = NewTicketType(
+            name=name,
+            kind=kind,  # pyright: ignore[reportArgumentType]
+            currency="ZAR",
+            prices=[Price(amount_minor=amount)],
+            valid_days=days,
+        )
+        step = _step(owner, f"{event.id}-{name}")
+        await create_ticket_type(database, cache, owner, event.id, new, step)
 
 
 async def _open_doors(database: Database, owner: Caller, event: Event) -> None:

@@ -78,7 +78,7 @@ def _request_bodies(schema: Json) -> set[str]:
         operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
         for operations in schema["paths"].values()
         for operation in operations.values()
-        if "requestBody" in operation
+        if "application/json" in operation.get("requestBody", {}).get("content", {})
     ]
     return {ref.rpartition("/")[2] for ref in bodies}
 

@@ -1,6 +1,7 @@
 """One process of the system: the API, the apps, and, if asked, the jobs."""
 
 import asyncio
+import gc
 import signal
 import socket
 from collections.abc import Callable, Generator
@@ -15,6 +16,7 @@ from voelgoed.services import Services, running
 REQUESTS_AT_ONCE_MAX = 2_000
 WEBSOCKET_FRAME_BYTES_MAX = 16 * 1024
 SHUTDOWN_S = 10
+GARBAGE_THRESHOLDS = (20_000, 20, 50)
 
 
 class PortError(Exception):
@@ -46,10 +48,19 @@ def url_of(listener: socket.socket) -> str:
 async def serve(
     services: Services, listener: socket.socket, *, with_jobs: bool, on_ready: Callable[[], None]
 ) -> None:
+    _collect_garbage_seldom()
     async with running(services, with_jobs=with_jobs):
         server = _Server(_configuration(services), on_ready)
         with _ending_by_signal(server):
             await server.serve(sockets=[listener])
+
+
+def _collect_garbage_seldom() -> None:
+    """What a request makes is gone with its last reference; looking through all that is there for
+    circles, a few hundred requests apart, is what makes some answers late."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
 
 
 async def work(services: Services) -> None:

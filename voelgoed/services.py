@@ -5,13 +5,23 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from voelgoed.accounts import jobs as accounts_jobs
-from voelgoed.config import Settings
+from voelgoed.accounts.actions.sessions import Doorman
+from voelgoed.config import Settings, key_bytes
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.clock import Clock
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.jobs import Jobs
 from voelgoed.infra.live import Live
+from voelgoed.infra.mail import Mail
+from voelgoed.infra.master_key import MasterKey, key_kept_in
 from voelgoed.seating import jobs as seating_jobs
+from voelgoed.ticketing import jobs as ticketing_jobs
+from voelgoed.ticketing.actions.checkout import Checkout
+from voelgoed.ticketing.actions.documents import Documents
+from voelgoed.ticketing.actions.hold_desk import HoldDesk
+from voelgoed.ticketing.actions.import_batch import Context
+from voelgoed.ticketing.actions.letters import Letters
+from voelgoed.ticketing.actions.providers import Providers
 
 
 @dataclass(frozen=True)
@@ -22,9 +32,29 @@ class Services:
     cache: Cache
     live: Live
     jobs: Jobs
+    master_key: MasterKey
+    doorman: Doorman
+    holds: HoldDesk
+    checkout: Checkout
+    mail: Mail
+    documents: Documents
+    letters: Letters
 
 
-def build_services(settings: Settings, database_url: str, clock: Clock | None = None) -> Services:
+def master_key_of(settings: Settings) -> MasterKey:
+    """Nodes that share an outside database must share its key too, so none makes one for it."""
+    current = key_bytes(settings.master_key)
+    if current is None and settings.database_url is None:
+        current = key_kept_in(settings.data.resolve())
+    return MasterKey(current, key_bytes(settings.previous_master_key))
+
+
+def build_services(
+    settings: Settings,
+    database_url: str,
+    clock: Clock | None = None,
+    master_key: MasterKey | None = None,
+) -> Services:
     clock = clock or Clock()
     database = Database(
         database_url, clock=clock, connections_max=settings.database_connections_max
@@ -36,13 +66,38 @@ def build_services(settings: Settings, database_url: str, clock: Clock | None = 
         if tx.dropped_keys:  # first, so that who hears of the change and reads, reads it
             live.post_dropped_keys(tx.organization_id, tx.dropped_keys)
             await cache.drop(tx.dropped_keys)
-        live.post(tx.organization_id, tx.messages)
+        live.post(tx.organization_id, tx.messages, tx.dropped_keys)
 
     database.after_commit = after_commit
     jobs = Jobs(database)
     accounts_jobs.register(jobs, database)
     seating_jobs.register(jobs, database, cache)
-    return Services(settings, clock, database, cache, live, jobs)
+    holds = HoldDesk(database, cache)
+    ticketing_jobs.register(jobs, database, cache, holds.registry)
+    key = master_key or MasterKey()
+    ticketing_jobs.register_imports(jobs, Context(database, cache, key))
+    doorman = Doorman(database)
+    mail = Mail(settings.smtp_url, settings.mail_from)
+    checkout = Checkout(database, cache, key, Providers(key), mails=mail.enabled)
+    documents = Documents(database, cache, key)
+    letters = Letters(database, documents, mail, settings.public_url)
+    if mail.enabled:  # or they wait for a process that can send them
+        ticketing_jobs.register_letters(jobs, letters)
+    return Services(
+        settings=settings,
+        clock=clock,
+        database=database,
+        cache=cache,
+        live=live,
+        jobs=jobs,
+        master_key=key,
+        doorman=doorman,
+        holds=holds,
+        checkout=checkout,
+        mail=mail,
+        documents=documents,
+        letters=letters,
+    )
 
 
 @asynccontextmanager

@@ -1,6 +1,5 @@
 """The browser apps, as built into web/dist: right caching, strict content policy."""
 
-from functools import lru_cache
 from pathlib import Path
 
 from litestar import Router, get
@@ -17,6 +16,8 @@ CONTRACT = REPOSITORY / "contracts" / "openapi.json"
 APPS = ("scanner", "box-office", "dashboard")
 PLACES = {"/home": "home", "/api/docs": "docs", **{f"/{app}": app for app in APPS}}
 """Where each directory of web/dist is served."""
+ORDERS = "/orders"
+"""Where buyers see their orders; see ticketing/api/order_page.py."""
 
 FOREVER = CacheControlHeader(public=True, max_age=31_536_000, immutable=True)
 ASK_FIRST = CacheControlHeader(no_cache=True)
@@ -25,25 +26,30 @@ _SELF = "script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri '
 APP_POLICY = (
     f"default-src 'none'; style-src 'self'; font-src 'self'; manifest-src 'self'; "
     f"worker-src 'self'; {_SELF}"
-)
+).encode()
 DOCS_POLICY = (  # the documentation viewer sets styles on its elements
     f"default-src 'none'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; {_SELF}"
+).encode()
+ORDER_POLICY = (  # no script at all: whoever runs one there has the tickets
+    b"default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
+    b"form-action 'none'; frame-ancestors 'none'"
 )
-API_POLICY = "default-src 'none'; frame-ancestors 'none'"
+API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
 
 
-@lru_cache(maxsize=1_000)  # every answer asks this
 def policy_of(path: str) -> bytes:
-    if _is_below(path, "/api/docs"):
-        return DOCS_POLICY.encode()
-    return (APP_POLICY if is_page(path) else API_POLICY).encode()
+    if path.startswith("/api/"):  # first, because most are
+        return DOCS_POLICY if is_below(path, "/api/docs") else API_POLICY
+    if is_below(path, ORDERS):
+        return ORDER_POLICY
+    return APP_POLICY if is_page(path) else API_POLICY
 
 
 def is_page(path: str) -> bool:
-    return path == "/" or any(_is_below(path, place) for place in PLACES)
+    return path == "/" or any(is_below(path, place) for place in (ORDERS, *PLACES))
 
 
-def _is_below(path: str, place: str) -> bool:
+def is_below(path: str, place: str) -> bool:
     return f"{path}/".startswith(f"{place}/")
 
 

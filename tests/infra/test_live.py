@@ -1,7 +1,7 @@
 """Numbered hints to every process. Two `Live` on one database stand for two processes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import asyncpg
@@ -9,12 +9,13 @@ import pytest
 
 from tests.support import MovableClock, Tenant
 from voelgoed.infra import live as module
-from voelgoed.infra.database import Database, Message
+from voelgoed.infra.database import Database, Message, Transaction
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.live import Envelope, Live, Subscription, current_seq
 from voelgoed.services import Services
 
 TOPIC = "event:1"
+Look = Callable[[Transaction], Awaitable[dict[str, object] | None]]
 
 
 @pytest.fixture
@@ -222,3 +223,109 @@ async def test_what_is_committed_is_still_told_when_the_process_stops(
         await services.live.stop()
         [message] = await reader.until(1)
         assert message.data == {"text": "last words"}
+
+
+# What has to be looked at is told by another than what has not.
+
+
+async def look_and_say(database: Database, tenant: Tenant, look: Look, topic: str = TOPIC) -> None:
+    async with database.transaction(tenant.id) as tx:
+        tx.publish_state(topic, look)
+
+
+async def test_what_is_merely_told_does_not_wait_for_who_looks(services: Services, tenant: Tenant):
+    go_on, looking = asyncio.Event(), asyncio.Event()
+
+    async def look(_then: Transaction) -> dict[str, object]:
+        looking.set()
+        await go_on.wait()
+        return {"text": "seen"}
+
+    services.cache.put_hot("a", 1, ttl_s=60)
+    async with (
+        following(services.live, tenant) as slow,
+        following(services.live, tenant, "event:2") as quick,
+    ):
+        await look_and_say(services.database, tenant, look)
+        await looking.wait()
+        await say(services.database, tenant, "told", topic="event:2")
+        services.live.post_dropped_keys(tenant.id, ["a"])
+        assert [message.data for message in await quick.until(1)] == [{"text": "told"}]
+        async with asyncio.timeout(10):
+            while services.cache.hot("a", int) is not None:
+                await asyncio.sleep(0.005)
+        assert slow.received == []
+        go_on.set()
+        assert [message.data for message in await slow.until(1)] == [{"text": "seen"}]
+
+
+async def test_both_number_one_topic_without_gaps(services: Services, tenant: Tenant):
+    async def look(_then: Transaction) -> dict[str, object]:
+        return {"text": "seen"}
+
+    async with following(services.live, tenant) as reader:
+        for _ in range(20):
+            await say(services.database, tenant, "told")
+            await look_and_say(services.database, tenant, look)
+        received = await reader.until(40)
+        assert [message.seq for message in received] == list(range(1, 41))
+        texts = [message.data and message.data["text"] for message in received]
+        assert sorted(map(str, texts)) == ["seen"] * 20 + ["told"] * 20
+
+
+async def test_who_looks_sees_what_is_so_when_it_is_told(services: Services, tenant: Tenant):
+    """Of what waits, the first is told what the last one changed."""
+
+    async def count(then: Transaction) -> dict[str, object]:
+        return {"lists": await then.value(int, "SELECT count(*) FROM whitelist")}
+
+    async with following(services.live, tenant) as reader:
+        for number in range(3):
+            async with services.database.transaction(tenant.id) as tx:
+                await tx.run(
+                    "INSERT INTO whitelist (organization_id, id, name, created_at)"
+                    " VALUES (current_organization(), gen_random_uuid(), $1, now())",
+                    str(number),
+                )
+                tx.publish_state(TOPIC, count)
+        told = [message.data for message in await reader.until(3)]
+        numbers = [data["lists"] for data in told if data is not None]
+        assert numbers[-1] == 3
+        assert numbers == sorted(numbers), "a later number is never older news"
+        assert all(number >= at for at, number in enumerate(numbers, start=1))
+
+
+async def test_who_cannot_look_says_read_again_and_goes_on(services: Services, tenant: Tenant):
+    async def fail(_then: Transaction) -> dict[str, object]:
+        raise ZeroDivisionError
+
+    async def look(_then: Transaction) -> dict[str, object]:
+        return {"text": "seen"}
+
+    async with following(services.live, tenant) as reader:
+        await look_and_say(services.database, tenant, fail)
+        [read_again] = await reader.until(1)
+        assert read_again.data is None
+        await look_and_say(services.database, tenant, look)
+        assert [message.data for message in await reader.until(2)] == [None, {"text": "seen"}]
+
+
+async def test_it_is_idle_when_both_are(services: Services, tenant: Tenant):
+    go_on, looking = asyncio.Event(), asyncio.Event()
+
+    async def look(_then: Transaction) -> dict[str, object]:
+        looking.set()
+        await go_on.wait()
+        return {}
+
+    await look_and_say(services.database, tenant, look)
+    await looking.wait()
+    waiting = asyncio.create_task(services.live.is_idle())
+    await say(services.database, tenant, "told", topic="event:2")
+    async with following(services.live, tenant, "event:3") as reader:
+        await say(services.database, tenant, "told", topic="event:3")
+        await reader.until(1)
+    assert not waiting.done()
+    go_on.set()
+    async with asyncio.timeout(10):
+        await waiting

@@ -94,7 +94,7 @@ async def test_no_place_is_held_in_a_zone_that_is_being_made_smaller_or_disabled
         )
         await stage.require_sound()
         if isinstance(put, EventSeating):
-            assert refusals([held])[0] in ("zone_not_found", "zone_full")
+            assert refusals([held])[0] in ("zone_not_found", "block_at_capacity")
             await stage.put(version=now + 1)
         else:
             assert refusals([put]) == ["seats_held"]
@@ -118,8 +118,19 @@ async def test_a_hold_that_was_decided_on_the_layout_of_before_is_refused(
                 places = [floor(1)]
                 await place_actions.hold_places(tx, view, places, hold.id, hold.held_until)
         else:
-            states = await seat_actions._states(tx, view, at(view, "C1"))
-            await store.hold_seats(tx, stage.event_id, states, hold.id, None, hold.held_until)
+            states = await seat_actions.states_of(tx, view, at(view, "C1"))
+            wanted = [
+                store.WantedSeat(
+                    seat_id=state.seat_id,
+                    position=state.position,
+                    version=state.version,
+                    hold_id=hold.id,
+                    holder_id=None,
+                    held_until=hold.held_until,
+                )
+                for state in states
+            ]
+            await store.hold_seats(tx, stage.event_id, wanted)
     assert await stage.statuses("C1") == ["available" if protected else "held"]
 
 
@@ -227,8 +238,8 @@ async def test_what_is_being_sold_as_its_hold_ends_keeps_the_layout_as_it_is(
     view = await stage.view()
     layout_id = await another_layout(stage, a_hall(5)) if replaced else stage.layout_id
     async with stage.transaction() as tx:
-        await seat_actions.sell(tx, view, at(view, "A1"), hold_id)
-        await place_actions.sell_places(tx, view, [floor(2)], hold_id)
+        await seat_actions.sell(tx, view, at(view, "A1"), [hold_id])
+        await place_actions.sell_places(tx, view, [floor(2)], [hold_id])
         clock.ahead += FIVE_MINUTES
         putting = asyncio.create_task(
             stage.put(NO_FLOOR if not replaced else {}, version=1, layout_id=layout_id)
@@ -249,7 +260,7 @@ async def test_control_a_sale_that_does_not_share_the_layout_is_deleted_with_it(
     other = await another_layout(stage, a_hall(5))
     async with stage.transaction() as tx:
         ids = [view.plan.ids[position] for position in at(view, "A1")]
-        assert await store.sell_seats(tx, stage.event_id, ids, hold_id) == ids
+        assert await store.sell_seats(tx, stage.event_id, ids, [hold_id]) == ids
         clock.ahead += FIVE_MINUTES
         putting = asyncio.create_task(stage.put(version=1, layout_id=other))
         assert await is_stuck(putting, stage)
@@ -268,9 +279,9 @@ async def test_what_comes_to_be_sold_after_the_layout_was_changed_is_gone(
         clock.ahead += FIVE_MINUTES
         await stage.put({"disabled_zones": [str(BALCONY), str(FLOOR)]}, version=1)
         with pytest.raises(SeatsChangedMeanwhile):
-            await seat_actions.sell(seats, view, at(view, "C1"), hold_id)
+            await seat_actions.sell(seats, view, at(view, "C1"), [hold_id])
         with pytest.raises(HoldGone):
-            await place_actions.sell_places(places, view, [floor(2)], hold_id)
+            await place_actions.sell_places(places, view, [floor(2)], [hold_id])
     assert await stage.statuses("C1") == ["available"]
     assert set((await stage.counters(FLOOR)).values()) == {(0, 0)}
 

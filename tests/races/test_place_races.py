@@ -168,7 +168,7 @@ async def test_counters_are_exact_after_thousands_of_changes(
         for day, (_, sold) in (await stage.counters(zone_id)).items():
             assert sold == bought[zone_id, day]
     refused = sum((visitor.refused for visitor in visitors), Counter[str]())
-    assert set(refused) == {"zone_full", "hold_gone"}
+    assert set(refused) == {"block_at_capacity", "hold_gone"}
     assert sum(visitor.done for visitor in visitors) > 500
 
 
@@ -193,7 +193,7 @@ async def test_of_five_hundred_who_want_the_last_hundred_places_a_hundred_get_on
 
         found = await outcomes(client(number) for number in range(500))
     assert sum(isinstance(each, UUID) for each in found) == 100
-    assert refusals(found) == ["zone_full"] * 400
+    assert refusals(found) == ["block_at_capacity"] * 400
     assert set((await stage.counters(FLOOR)).values()) == {(1_000, 0)}
     await stage.require_sound()
 
@@ -245,7 +245,7 @@ async def test_bookings_of_two_zones_in_either_order_never_wait_in_a_circle(
             for node in (stage, behind)
             for order in ([floor(1), pit(1)], [pit(1), floor(1, DAYS[:1])], [pit(1, DAYS[1:])])
         )
-        assert set(refusals(found)) <= {"zone_full"}
+        assert set(refusals(found)) <= {"block_at_capacity"}
         held = [each for each in found if isinstance(each, UUID)]
         assert await outcomes(map(stage.release_places, held)) == [
             {True: 2, False: 1}[number % 3 < 2]
@@ -304,7 +304,7 @@ async def test_places_are_sold_or_taken_over_when_their_hold_ends_and_never_both
         sold, taken = await outcomes(
             [behind.sell_places(everything, hold_id=hold_id), stage.hold_places(everything)]
         )
-        assert sorted(refusals([sold, taken])) in [["hold_gone"], ["zone_full"]]
+        assert sorted(refusals([sold, taken])) in [["hold_gone"], ["block_at_capacity"]]
         await stage.require_sound()
         if sold is None:
             await stage.give_places_back([everything])

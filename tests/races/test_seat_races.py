@@ -31,9 +31,9 @@ from tests.support import Tenant
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.refusal import Refusal, StorageUnavailable
 from voelgoed.seating.actions import seats as actions
-from voelgoed.seating.actions.bookings import require_bookable
+from voelgoed.seating.actions.bookings import lock_bookings, open_bookings
 from voelgoed.seating.actions.seats import SeatHold
-from voelgoed.seating.actions.views import snapshot_in
+from voelgoed.seating.actions.views import require_unchanged, snapshot_in
 from voelgoed.seating.model.refusals import HoldGone, SeatNotAvailable, SeatsChangedMeanwhile
 from voelgoed.seating.rules.selection import Booker, check_selection
 from voelgoed.services import Services
@@ -313,7 +313,7 @@ async def test_a_takeover_that_saw_the_hold_before_it_was_sold_gets_nothing(
     behind.services.clock.ahead += FIVE_MINUTES  # type: ignore[attr-defined]
     view = await stage.view()
     async with behind.transaction() as late:
-        await actions.sell(late, view, at(view, "A1"), hold_id)
+        await actions.sell(late, view, at(view, "A1"), [hold_id])
         if protected:
             taking = asyncio.create_task(stage.hold("A1"))
         else:
@@ -347,12 +347,17 @@ async def test_control_a_release_and_a_sale_that_only_look_both_happen(stage: St
 async def book(stage: Stage, seats: str) -> UUID:
     """As a booking will: see that the seats may be taken together, then take them."""
     hold = SeatHold(uuid4(), None, stage.in_five_minutes())
+    customer = stage.tenant.caller("customer")
 
     async def once() -> UUID:
         view = await stage.view()
         async with stage.transaction() as tx:
-            await require_bookable(tx, view, at(view, seats), Booker())
-            await actions.hold(tx, stage.caller, view, at(view, seats), hold)
+            await require_unchanged(tx, view)
+            await lock_bookings(tx, view, at(view, seats))
+            bookings = await open_bookings(tx, view, at(view, seats))
+            if refusal := await bookings.refusal(customer, at(view, seats)):
+                raise refusal
+            await actions.hold(tx, customer, view, at(view, seats), hold)
         return hold.id
 
     return await actions.retrying(once)
@@ -439,9 +444,9 @@ async def test_the_history_of_every_seat_is_one_that_could_be(
                     hold = SeatHold(hold_id, None, until)
                     await actions.hold(tx, node.caller, view, positions, hold)
                 elif name == "sell":
-                    await actions.sell(tx, view, positions, hold_id)
+                    await actions.sell(tx, view, positions, [hold_id])
                 else:
-                    await getattr(actions, name)(tx, view, positions, hold_id)
+                    await getattr(actions, name)(tx, view, positions, [hold_id])
                 deed = Deed(name, hold_id, (tx.now - clock.start).total_seconds())
                 for row in await ask(tx, WRITTEN_JUST_NOW):
                     noted.append((f"A{row['position'] + 1}", row["version"], deed))

@@ -252,14 +252,14 @@ async def sell(
     view = await event.view(services)
     positions = _positions(view, seats)
     async with services.database.transaction(event.tenant.id) as tx:
-        await seat_actions.sell(tx, view, positions, hold_id)
+        await seat_actions.sell(tx, view, positions, [hold_id])
     return hold_id
 
 
 async def release(services: Services, event: SeatedEvent, seats: str, hold_id: UUID) -> int:
     view = await event.view(services)
     async with services.database.transaction(event.tenant.id) as tx:
-        return await seat_actions.release(tx, view, _positions(view, seats), hold_id)
+        return len(await seat_actions.release(tx, view, _positions(view, seats), [hold_id]))
 
 
 async def hold_places(
@@ -285,7 +285,7 @@ async def sell_places(
     hold_id, places = await hold_places(services, event, count, *days, zone_id=zone_id)
     view = await event.view(services)
     async with services.database.transaction(event.tenant.id) as tx:
-        await place_actions.sell_places(tx, view, [places], hold_id)
+        await place_actions.sell_places(tx, view, [places], [hold_id])
     return places
 
 

@@ -18,6 +18,7 @@ from voelgoed.events.actions.events import create_event, move_event
 from voelgoed.events.actions.venues import create_venue
 from voelgoed.events.model import NewEvent, NewVenue, Transition
 from voelgoed.infra.database import Transaction
+from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.refusal import Refusal, StorageUnavailable
 from voelgoed.seating.actions import places as place_actions
 from voelgoed.seating.actions import seats as seat_actions
@@ -152,20 +153,20 @@ class Stage:
     async def release(self, seats: str, hold_id: UUID) -> int:
         view = await self.view()
         async with self.transaction() as tx:
-            return await seat_actions.release(tx, view, at(view, seats), hold_id)
+            return len(await seat_actions.release(tx, view, at(view, seats), [hold_id]))
 
     async def sell(self, seats: str, hold_id: UUID) -> None:
         async def once() -> None:
             view = await self.view()
             async with self.transaction() as tx:
-                await seat_actions.sell(tx, view, at(view, seats), hold_id)
+                await seat_actions.sell(tx, view, at(view, seats), [hold_id])
 
         await retrying(once)
 
     async def give_back(self, seats: str, hold_id: UUID) -> int:
         view = await self.view()
         async with self.transaction() as tx:
-            return await seat_actions.give_back(tx, view, at(view, seats), hold_id)
+            return await seat_actions.give_back(tx, view, at(view, seats), [hold_id])
 
     async def hold_and_sell(self, seats: str, holder_id: UUID | None = None) -> UUID:
         hold_id = await self.hold(seats, holder_id=holder_id)
@@ -208,12 +209,12 @@ class Stage:
     async def release_places(self, hold_id: UUID) -> int:
         view = await self.view()
         async with self.transaction() as tx:
-            return await place_actions.release_places(tx, view, hold_id)
+            return await place_actions.release_places(tx, view, [hold_id])
 
     async def sell_places(self, *wanted: Places, hold_id: UUID) -> None:
         view = await self.view()
         async with self.transaction() as tx:
-            await place_actions.sell_places(tx, view, wanted, hold_id)
+            await place_actions.sell_places(tx, view, wanted, [hold_id])
 
     async def give_places_back(self, sold: Sequence[Places]) -> None:
         view = await self.view()
@@ -374,10 +375,11 @@ async def a_node(
     clock: MovableClock,
     redis_url: str | None = None,
     connections: int = 10,
+    master_key: MasterKey | None = None,
 ) -> AsyncIterator[Services]:
     """Another process, as far as the database and Redis can tell."""
     settings = Settings(database_connections_max=connections, redis_url=redis_url)
-    services = build_services(settings, database_url, clock)
+    services = build_services(settings, database_url, clock, master_key)
     async with running(services, with_jobs=False):
         yield services
 

@@ -220,7 +220,7 @@ async def test_a_layout_is_frozen_once_a_seat_is_sold(services: Services, event:
     await event.unblock("A1")
     view = await event.view(services)
     async with services.database.transaction(event.tenant.id) as tx:
-        await seat_actions.give_back(tx, view, [view.position("A1")], hold_id)
+        await seat_actions.give_back(tx, view, [view.position("A1")], [hold_id])
     assert (await event.put_layout(blocking("B6"))).status_code == 200
 
 

@@ -24,11 +24,11 @@ from tests.seating.race_support import (
 from tests.support import SOON, Tenant
 from voelgoed.seating.actions.places import Places
 from voelgoed.seating.model.refusals import (
+    BlockAtCapacity,
     HoldGone,
     LayoutFrozen,
     PlacesNotSold,
     SeatsHeld,
-    ZoneFull,
     ZoneHasSeats,
     ZoneNotFound,
 )
@@ -69,7 +69,7 @@ async def test_a_pass_takes_a_place_on_every_day_and_a_day_ticket_on_its_own(sta
 
 async def test_the_room_for_a_pass_is_that_of_the_fullest_day(stage: Stage):
     await stage.hold_places(floor(FLOOR_PLACES - 2, SECOND))
-    with pytest.raises(ZoneFull) as refused:
+    with pytest.raises(BlockAtCapacity) as refused:
         await stage.hold_places(floor(3))
     assert refused.value.details == {"zone_id": str(FLOOR), "available": 2, "asked": 3}
     await stage.hold_places(floor(FLOOR_PLACES, FIRST))
@@ -79,7 +79,7 @@ async def test_the_room_for_a_pass_is_that_of_the_fullest_day(stage: Stage):
 
 async def test_the_last_place_is_sold_and_no_more(stage: Stage):
     await sold(stage, floor(FLOOR_PLACES, FIRST))
-    with pytest.raises(ZoneFull) as refused:
+    with pytest.raises(BlockAtCapacity) as refused:
         await stage.hold_places(floor(1, FIRST))
     assert refused.value.details["available"] == 0
     await stage.hold_places(floor(1, THIRD))
@@ -99,7 +99,7 @@ async def test_a_pass_and_a_day_ticket_are_held_sold_and_released_as_one(stage: 
 
 async def test_zones_are_held_all_or_none(stage: Stage):
     await stage.hold_places(pit(PIT_PLACES - 1, FIRST))
-    with pytest.raises(ZoneFull):
+    with pytest.raises(BlockAtCapacity):
         await stage.hold_places(floor(2), pit(2))
     assert await free(stage, FLOOR) == [FLOOR_PLACES] * 3
     assert await free(stage, PIT) == [1, PIT_PLACES, PIT_PLACES]
@@ -173,7 +173,7 @@ async def test_a_hold_is_over_at_the_very_moment_it_ends(stage: Stage, clock: St
     hold_id = await stage.hold_places(floor(FLOOR_PLACES))
     clock.ahead += FIVE_MINUTES - MOMENT
     assert await free(stage) == [0, 0, 0]
-    with pytest.raises(ZoneFull):
+    with pytest.raises(BlockAtCapacity):
         await stage.hold_places(floor(1))
     clock.ahead += MOMENT
     assert await free(stage) == [FLOOR_PLACES] * 3
@@ -223,7 +223,7 @@ async def test_a_zone_made_smaller_or_larger_has_that_many_places_on_every_day(s
     await stage.release_places(hold_id)
     await stage.put(smaller(5), version=1)
     assert await free(stage) == [5, 5, 5]
-    with pytest.raises(ZoneFull):
+    with pytest.raises(BlockAtCapacity):
         await stage.hold_places(floor(6, SECOND))
     await stage.put(smaller(40), version=2)
     await sold(stage, floor(40))
@@ -251,7 +251,7 @@ async def test_a_zone_of_seats_can_be_one_of_places_for_an_event(stage: Stage):
     await stage.put({"zone_overrides": {str(STALLS): {"zone_type": "ga_seated"}}}, version=1)
     await sold(stage, Places(STALLS, 12, DAYS))
     assert (await stage.zone(STALLS)).available == 0
-    with pytest.raises(ZoneFull):
+    with pytest.raises(BlockAtCapacity):
         await stage.hold_places(Places(STALLS, 1, FIRST))
 
 

@@ -134,7 +134,7 @@ async def test_a_sold_seat_comes_back_sold_and_a_held_one_free(
     assert (found["A1"], found["A2"]) == ("available", "sold")
     with pytest.raises(HoldGone):
         async with services.database.transaction(event.tenant.id) as tx:
-            await seat_actions.sell(tx, view, [view.position("A1")], held)
+            await seat_actions.sell(tx, view, [view.position("A1")], [held])
 
 
 async def test_a_ticket_refunded_while_its_seat_is_blocked_leaves_it_blocked_and_then_free(
@@ -144,7 +144,7 @@ async def test_a_ticket_refunded_while_its_seat_is_blocked_leaves_it_blocked_and
     await event.block("A1", including_taken=True)
     view = await event.view(services)
     async with services.database.transaction(event.tenant.id) as tx:
-        assert await seat_actions.give_back(tx, view, [view.position("A1")], hold_id) == 1
+        assert await seat_actions.give_back(tx, view, [view.position("A1")], [hold_id]) == 1
     assert (await event.map())["A1"] == "blocked"
     await event.unblock("A1")
     assert (await event.map())["A1"] == "available"

@@ -123,7 +123,7 @@ class Model:
 
     def hold_places(self, count: int, days: int, hold: int) -> object:
         if min(map(self.room, bits(days))) < count:
-            return "zone_full"
+            return "block_at_capacity"
         self.places = {key: each for key, each in self.places.items() if each[2] > self.now}
         self.places[hold] = (count, days, self.now + HOLD_S)
         return None

@@ -24,7 +24,7 @@ from tests.seating.api_support import (
 from tests.support import SOON, Tenant
 from voelgoed.seating.actions import places as place_actions
 from voelgoed.seating.actions import seats as seat_actions
-from voelgoed.seating.model.refusals import SeatNotAvailable, ZoneFull
+from voelgoed.seating.model.refusals import BlockAtCapacity, SeatNotAvailable
 from voelgoed.seating.samples import sample
 from voelgoed.services import Services
 
@@ -80,9 +80,9 @@ async def test_two_orchestra_seats_a_floor_and_a_pit_ticket_are_booked_together(
     view = await festival.view(services)
     async with services.database.transaction(festival.tenant.id) as tx:
         positions = [view.position("O-A-5"), view.position("O-A-6")]
-        await seat_actions.sell(tx, view, positions, seats)
+        await seat_actions.sell(tx, view, positions, [seats])
         for hold_id, places in (one, other):
-            await place_actions.sell_places(tx, view, [places], hold_id)
+            await place_actions.sell_places(tx, view, [places], [hold_id])
     assert await inventory(festival) == {
         "Orchestra": (298, 0, 2),
         "Floor": (399, 0, 1),
@@ -102,7 +102,7 @@ async def test_a_seat_is_one_for_all_days_and_a_place_is_one_a_day(
     assert (orchestra["sold"], orchestra["days"]) == (1, [])
     pit = zone_id(festival, "Pit")
     await sell_places(services, festival, 300, FRIDAY, zone_id=pit)
-    with pytest.raises(ZoneFull) as full:
+    with pytest.raises(BlockAtCapacity) as full:
         await hold_places(services, festival, 1, FRIDAY, SATURDAY, zone_id=pit)
     assert full.value.details["available"] == 0
     await sell_places(services, festival, 2, SATURDAY, zone_id=pit)

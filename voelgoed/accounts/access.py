@@ -5,6 +5,7 @@ organisation comes from the credential and from nowhere else.
 """
 
 from collections.abc import Callable, MutableMapping
+from functools import lru_cache
 from hashlib import sha256
 from ipaddress import ip_address
 from typing import Any
@@ -15,8 +16,9 @@ import msgspec
 from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.handlers.http_handlers import HTTPRouteHandler
+from litestar.openapi.spec import Operation
 
-from voelgoed.accounts.actions.sessions import authenticate
+from voelgoed.accounts.actions.sessions import Doorman, authenticate
 from voelgoed.accounts.model import Caller, CrossSiteRequest, Origin, Unauthorized
 from voelgoed.accounts.rules.permissions import Permission, may
 from voelgoed.config import Settings
@@ -24,9 +26,18 @@ from voelgoed.infra.cache import Cache
 from voelgoed.infra.clock import Clock
 from voelgoed.infra.database import Database
 from voelgoed.infra.idempotency import Once
+from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.refusal import Forbidden, Refusal
-from voelgoed.infra.web import ALWAYS_POSSIBLE, BODY_BYTES_MAX, WITH_A_BODY, documented
+from voelgoed.infra.web import (
+    ALWAYS_POSSIBLE,
+    BODY_BYTES_MAX,
+    TOO_MUCH_OF_A_BODY,
+    WITH_A_BODY,
+    TakesTable,
+    documented,
+)
 
+Scope = MutableMapping[str, Any]
 Connection = ASGIConnection[Any, Any, Any, Any]
 Guard = Callable[[Connection, BaseRouteHandler], Any]
 Decorator = Callable[..., HTTPRouteHandler]
@@ -41,9 +52,22 @@ class PermissionDenied(Forbidden):
     """Your role does not allow this."""
 
 
-def get(path: str, permission: Permission | None, *refusals: type[Refusal]) -> Decorator:
+def get(
+    path: str,
+    permission: Permission | None,
+    *refusals: type[Refusal],
+    media_type: str = "application/json",
+    operation_class: type[Operation] = Operation,
+) -> Decorator:
     """A route for logged-in callers; `None` means any of them."""
-    return _route(litestar.get, path, permission, refusals)
+    return _route(
+        litestar.get,
+        path,
+        permission,
+        refusals,
+        media_type=media_type,
+        operation_class=operation_class,
+    )
 
 
 def post(
@@ -52,9 +76,27 @@ def post(
     *refusals: type[Refusal],
     status: int = 201,
     body_bytes_max: int = BODY_BYTES_MAX,
+    operation_class: type[Operation] = Operation,
 ) -> Decorator:
+    refusals = (*WITH_A_BODY, *refusals)
     return _route(
-        litestar.post, path, permission, (*WITH_A_BODY, *refusals), status, body_bytes_max
+        litestar.post,
+        path,
+        permission,
+        refusals,
+        status,
+        body_bytes_max,
+        operation_class=operation_class,
+    )
+
+
+def upload(
+    path: str, permission: Permission, *refusals: type[Refusal], body_bytes_max: int
+) -> Decorator:
+    """A route that takes a table, to be worked on afterwards."""
+    refusals = (*TOO_MUCH_OF_A_BODY, *refusals)
+    return _route(
+        litestar.post, path, permission, refusals, 202, body_bytes_max, operation_class=TakesTable
     )
 
 
@@ -93,6 +135,8 @@ def _route(
     refusals: tuple[type[Refusal], ...],
     status: int = 200,
     body_bytes_max: int = BODY_BYTES_MAX,
+    media_type: str = "application/json",
+    operation_class: type[Operation] = Operation,
 ) -> Decorator:
     possible = (*ALWAYS_POSSIBLE, Unauthorized, CrossSiteRequest, *refusals)
     return method(
@@ -101,6 +145,8 @@ def _route(
         opt={"permission": permission},
         responses=documented((*possible, PermissionDenied) if permission else possible),
         status_code=status,
+        media_type=media_type,
+        operation_class=operation_class,
         **({"request_max_body_size": body_bytes_max} if method in WITH_BODY_LIMIT else {}),
     )
 
@@ -108,19 +154,28 @@ def _route(
 def requires(permission: Permission | None) -> Guard:
     async def guard(connection: Connection, _: BaseRouteHandler) -> None:
         caller = await caller_of(connection)
-        if permission is not None and not may(caller.role, permission):
-            raise PermissionDenied(permission=permission)
+        if permission is not None:
+            require(caller, permission)
         connection.scope["user"] = caller
 
     return guard
 
 
 async def caller_of(connection: Connection) -> Caller:
-    token = _bearer(connection) or connection.cookies.get(COOKIE)
+    return await caller_in(connection.scope, connection.app.state.doorman)  # pyright: ignore[reportArgumentType]
+
+
+async def caller_in(scope: Scope, doorman: Doorman) -> Caller:
+    headers: dict[bytes, bytes] = dict(scope["headers"])
+    token = _bearer(headers) or _cookie(headers)
     if not token:
         raise Unauthorized()
-    database: Database = connection.app.state.database
-    return await authenticate(database, token, origin_of(connection))
+    return await authenticate(doorman, token, _origin(scope, headers))
+
+
+def require(caller: Caller, permission: Permission) -> None:
+    if not may(caller.role, permission):
+        raise PermissionDenied(permission=permission)
 
 
 class Call:
@@ -135,6 +190,9 @@ class Call:
         self.cache: Cache = request.app.state.cache
         self.clock: Clock = request.app.state.clock
         self.settings: Settings = request.app.state.settings
+        self.master_key: MasterKey = request.app.state.master_key
+        self.parts = request.app.state
+        """Of the process; later domains find theirs here."""
 
     @property
     def caller(self) -> Caller:
@@ -150,20 +208,29 @@ def provide_call(request: litestar.Request[Any, Any, Any]) -> Call:
 
 
 def origin_of(connection: Connection) -> Origin:
-    return Origin(
-        _address(connection), connection.headers.get("user-agent", "")[:USER_AGENT_CHARACTERS_MAX]
-    )
+    return _origin(connection.scope, dict(connection.scope["headers"]))  # pyright: ignore[reportArgumentType]
 
 
-def _address(connection: Connection) -> str:
+def _origin(scope: Scope, headers: dict[bytes, bytes]) -> Origin:
+    agent = headers.get(b"user-agent", b"").decode("latin-1")
+    return Origin(_address(scope), agent[:USER_AGENT_CHARACTERS_MAX])
+
+
+def _address(scope: Scope) -> str:
     """A proxy's word for it may be anything."""
+    client: tuple[str, int] | None = scope.get("client")
+    return _checked_address(client[0] if client else "")
+
+
+@lru_cache(maxsize=10_000)
+def _checked_address(host: str) -> str:
     try:
-        return str(ip_address(connection.client.host if connection.client else ""))
+        return str(ip_address(host))
     except ValueError:
         return "unknown"
 
 
-def is_cross_site(scope: MutableMapping[str, Any], public_url: str | None) -> bool:
+def is_cross_site(scope: Scope, public_url: str | None) -> bool:
     """A page of another site may not act with our cookie, nor log anyone in.
 
     Browsers say where a request came from; who says nothing is not a browser and has no
@@ -193,9 +260,17 @@ def _host(url: str) -> str:
         return "not a host"
 
 
-def _bearer(connection: Connection) -> str | None:
-    scheme, _, token = connection.headers.get("authorization", "").partition(" ")
+def _bearer(headers: dict[bytes, bytes]) -> str | None:
+    scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _cookie(headers: dict[bytes, bytes]) -> str | None:
+    for part in headers.get(b"cookie", b"").decode("latin-1").split(";"):
+        name, _, value = part.strip().partition("=")
+        if name == COOKIE:
+            return value.strip('"')
+    return None
 
 
 def once_for(caller: Caller, key: str | None, *request: object) -> Once | None:

@@ -172,6 +172,10 @@ class EventNotDraft(Conflict):
     """Only a draft can be deleted; cancel the event instead."""
 
 
+class EventHasTickets(Conflict):
+    """There are tickets for this event; cancel it instead."""
+
+
 class GateInUse(Conflict):
     """Gates of a live event can be closed, not deleted."""
 

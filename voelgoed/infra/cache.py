@@ -7,7 +7,7 @@ be stored after it: storing needs a lease, and dropping a key ends every lease o
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar, cast
 from uuid import uuid4
 
@@ -22,6 +22,7 @@ from redis.exceptions import RedisError
 from voelgoed.infra.metrics import cache_reads, warm_tier_up
 
 T = TypeVar("T")
+Command = tuple[str | bytes | int | float, ...]
 log = structlog.get_logger()
 
 HOT_ENTRIES_MAX = 100_000
@@ -33,6 +34,8 @@ WARM_PAUSE_S = 1.0
 LEASE_MS = 5_000
 MISSED_DROPS_MAX = 10_000
 LEASE_MARK = b"\0lease:"  # JSON never starts with a zero byte
+
+_HOT_READS = {hit: cache_reads.labels("hot", hit) for hit in (True, False)}
 
 _FILL = """
 if redis.call('GET', KEYS[1]) == ARGV[1] then
@@ -71,7 +74,7 @@ class Cache:
         self, key: str, shape: type[T], load: Callable[[], Awaitable[T]], *, ttl_s: float
     ) -> T:
         entry = self._hot.get(key)
-        cache_reads.labels("hot", entry is not None).inc()
+        _HOT_READS[entry is not None].inc()
         if entry is not None:
             return msgspec.convert(entry.value, shape)
         if key in self._loading:  # ten requests for one missing key are one load
@@ -152,6 +155,38 @@ class Cache:
             await self._warm.fill(key, lease, value, ttl_s)
         return value
 
+    def hot(self, key: str, shape: type[T]) -> T | None:
+        """What this process put there, if it still holds."""
+        entry = self._hot.get(key)
+        _HOT_READS[entry is not None].inc()
+        return entry.value if entry is not None and isinstance(entry.value, shape) else None
+
+    def put_hot(self, key: str, value: object, *, ttl_s: float) -> None:
+        self._hot[key] = _Hot(value, ttl_s)
+
+    @property
+    def has_warm(self) -> bool:
+        return self._warm is not None
+
+    async def warm(self, keys: Sequence[str]) -> list[bytes | None]:
+        """What any process told Redis; None where there is nothing, or no Redis."""
+        if self._warm is None or not keys:
+            return [None] * len(keys)
+        found = await self._warm.get_all(keys)
+        for value in found:
+            cache_reads.labels("warm", value is not None).inc()
+        return found
+
+    async def ask_warm(self, *command: str | int) -> object | None:
+        """Redis's answer as its client reads it; None when it is away, or there is no Redis."""
+        return None if self._warm is None else await self._warm.ask(command)
+
+    async def tell_warm(self, commands: Sequence[Command]) -> None:
+        """All in one round trip. Redis away: they are not made up for, so they must be such that
+        nothing is wrong without them for longer than until they are put right."""
+        if self._warm is not None and commands:
+            await self._warm.run(commands)
+
     async def drop(self, keys: Iterable[str]) -> None:
         """After the change has committed. Other processes hear of it through `Live`."""
         keys = list(keys)
@@ -215,6 +250,25 @@ class _Warm:
         await self._try(
             lambda: self._fill(keys=[key], args=[lease, value, int(ttl_s * 1000)]), None
         )
+
+    async def get_all(self, keys: Sequence[str]) -> list[bytes | None]:
+        ask = cast(Callable[..., Awaitable[list[bytes | None]]], self._redis.mget)
+        found = await self._try(lambda: ask(keys), [])
+        values = found or [None] * len(keys)
+        return [None if value and value.startswith(LEASE_MARK) else value for value in values]
+
+    async def ask(self, command: Command) -> object | None:
+        execute = cast(Callable[..., Awaitable[object | None]], self._redis.execute_command)  # pyright: ignore[reportUnknownMemberType]
+        return await self._try(lambda: execute(*command), None)
+
+    async def run(self, commands: Sequence[Command]) -> None:
+        async def send() -> None:
+            pipeline = self._redis.pipeline(transaction=False)
+            for command in commands:
+                pipeline.execute_command(*command)  # pyright: ignore[reportUnknownMemberType]
+            await pipeline.execute()
+
+        await self._try(send, None)
 
     async def drop(self, keys: list[str]) -> None:
         if await self._try(lambda: self._redis.delete(*keys), -1) == -1:

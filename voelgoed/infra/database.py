@@ -5,19 +5,21 @@ organisation that row-level security checks. `LiteralString` makes the type chec
 refuse any SQL that is not a literal in our source.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from datetime import datetime
-from typing import TYPE_CHECKING, LiteralString, TypeVar
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 from uuid import UUID
 
 import asyncpg
 import msgspec
 import structlog
 
+from voelgoed.infra.bundle import Bundle
 from voelgoed.infra.clock import Clock
 from voelgoed.infra.metrics import database_wait
-from voelgoed.infra.refusal import Refusal, StorageUnavailable
+from voelgoed.infra.refusal import Refusal, StorageBusy, StorageUnavailable
 
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
@@ -58,12 +60,11 @@ GONE = (
 """What asyncpg raises when the server is away, starting, stopping, or out of room."""
 
 BUSY = (
-    asyncpg.QueryCanceledError,
     asyncpg.LockNotAvailableError,
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
 )
-"""What it raises when a statement took, or waited, longer than we allow."""
+"""What it raises when others were in a statement's way for too long."""
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -85,15 +86,22 @@ class Transaction:
         self.afterwards: list[Callable[[], None]] = []
         self.seen: dict[object, object] = {}
         """What was looked at once and need not be again, under keys of whoever looked."""
+        self._bundle: Bundle | None = None
 
     async def rows(self, shape: Callable[..., T], query: LiteralString, *values: object) -> list[T]:
+        if self._bundle is not None:
+            return await self._bundle.rows(shape, query, values)
         return [shape(**record) for record in await self.connection.fetch(query, *values)]
 
     async def row(self, shape: Callable[..., T], query: LiteralString, *values: object) -> T | None:
+        if self._bundle is not None:
+            found = await self._bundle.rows(shape, query, values)
+            return found[0] if found else None
         record = await self.connection.fetchrow(query, *values)
         return None if record is None else shape(**record)
 
     async def value(self, kind: type[T], query: LiteralString, *values: object) -> T | None:
+        assert self._bundle is None, "a single value is not asked for side by side with others"
         value: object = await self.connection.fetchval(query, *values)
         if value is not None and not isinstance(value, kind):
             raise TypeError(f"the query gave {type(value).__name__}, not {kind.__name__}")
@@ -101,9 +109,26 @@ class Transaction:
 
     async def run(self, query: LiteralString, *values: object) -> int:
         """Execute and say how many rows it touched."""
+        if self._bundle is not None:
+            return await self._bundle.run(query, values)
         status: str = await self.connection.execute(query, *values)
         count = status.rpartition(" ")[2]
         return int(count) if count.isdecimal() else 0
+
+    async def gather(self, *works: Coroutine[Any, Any, object]) -> None:
+        """Side by side: what they are about to ask or write goes to PostgreSQL as one statement, in
+        their order, with one round trip for all. So each writes a table of its own, none sees what
+        another writes or waits for, and rows have the shape of a Struct."""
+        assert self._bundle is None, "works that go on side by side do not split up further"
+        self._bundle = bundle = Bundle(self.connection, len(works))
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for number, work in enumerate(works):
+                    tasks.create_task(bundle.follow(number, work))
+        except BaseExceptionGroup as faults:
+            raise faults.exceptions[0] from None
+        finally:
+            self._bundle = None
 
     def publish(self, topic: str, data: dict[str, object]) -> None:
         """Tell the topic's readers, if and after this transaction commits."""
@@ -123,6 +148,23 @@ class Transaction:
     def drop(self, *keys: str) -> None:
         """Drop these from every cache, if and after this transaction commits."""
         self.dropped_keys.extend(keys)
+
+
+async def notify(connection: "Connection", channel: str, payloads: Sequence[str]) -> None:
+    await connection.execute(
+        "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", channel, payloads
+    )
+
+
+def json_text(value: object) -> str:
+    """For a statement that reads many rows from one value: as arrays, each field of each row costs
+    the driver a call."""
+    return msgspec.json.encode(value).decode()
+
+
+def date_array(days: Sequence[date]) -> str:
+    """As PostgreSQL writes it: for a list of lists of different lengths, which is no array."""
+    return "{" + ",".join(map(str, days)) + "}"
 
 
 @contextmanager
@@ -172,9 +214,13 @@ class Database:
         )
 
     @asynccontextmanager
-    async def transaction(self, organization_id: UUID) -> AsyncGenerator[Transaction]:
+    async def transaction(
+        self, organization_id: UUID, *, durable: bool = True
+    ) -> AsyncGenerator[Transaction]:
+        """What is not durable does not wait for the disk: a crash may forget the last of it."""
         async with self._acquired() as connection:
-            await connection.execute(_begin(organization_id), timeout=FIRST_WORD_TIMEOUT_S)
+            begin = _begin(organization_id, durable)
+            await connection.execute(begin, timeout=FIRST_WORD_TIMEOUT_S)
             tx = Transaction(connection, organization_id, self.clock.now())
             try:
                 yield tx
@@ -188,13 +234,16 @@ class Database:
         if self.after_commit is not None and (tx.messages or tx.dropped_keys):
             await self.after_commit(tx)
 
-    async def call(
-        self, shape: Callable[..., T], query: LiteralString, *values: object
-    ) -> T | None:
+    async def call(self, shape: Callable[..., T], query: LiteralString, *values: object) -> list[T]:
         """One call, one round trip, of a database function that sets the organisation itself."""
         async with self._acquired() as connection:
-            record = await connection.fetchrow(query, *values, timeout=FIRST_WORD_TIMEOUT_S)
-        return None if record is None else shape(**record)
+            records = await connection.fetch(query, *values, timeout=FIRST_WORD_TIMEOUT_S)
+        return [shape(**record) for record in records]
+
+    async def notify(self, channel: str, payloads: Sequence[str]) -> None:
+        """Of what concerns no organisation's rows, in one round trip."""
+        async with self._acquired() as connection:
+            await notify(connection, channel, payloads)
 
     async def find_organization(self, slug: str) -> UUID | None:
         """The only question that may be asked before anyone has said who they are."""
@@ -205,6 +254,17 @@ class Database:
         """For jobs that go over every organisation, one transaction each."""
         async with self._acquired() as connection:
             return [row[0] for row in await connection.fetch("SELECT organization_ids()")]
+
+    async def organizations_with_ended_holds(self, before: datetime) -> list[UUID]:
+        """For the sweep, which has to know whom to ask."""
+        async with self._acquired() as connection:
+            query = "SELECT organizations_with_ended_holds($1)"
+            return [row[0] for row in await connection.fetch(query, before)]
+
+    async def organizations_with_orders_over(self, before: datetime) -> list[UUID]:
+        async with self._acquired() as connection:
+            query = "SELECT organizations_with_orders_over($1)"
+            return [row[0] for row in await connection.fetch(query, before)]
 
     async def ping(self) -> None:
         async with self._acquired() as connection:
@@ -228,7 +288,10 @@ class Database:
                 raise
             finally:
                 await self._pool.release(connection)
-        except (*GONE, *BUSY) as fault:
+        except BUSY as fault:
+            log.warning("database_busy", reason=repr(fault))
+            raise StorageBusy() from fault
+        except (*GONE, asyncpg.QueryCanceledError) as fault:  # away, or slower than we allow
             log.warning("database_unavailable", reason=repr(fault))
             raise StorageUnavailable() from fault
         except asyncpg.InterfaceError as fault:
@@ -246,12 +309,13 @@ _LISTENER_SETTINGS = {
 }
 
 
-def _begin(organization_id: UUID) -> str:
+def _begin(organization_id: UUID, durable: bool) -> str:
     # One round trip instead of two. SET takes no parameters; a UUID object prints as hex
     # digits and dashes only, and anything else is a programming error.
     if not isinstance(organization_id, UUID):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError("the organisation must be a UUID")
-    return f"BEGIN; SET LOCAL voelgoed.organization_id = '{organization_id}'"
+    begin = f"BEGIN; SET LOCAL voelgoed.organization_id = '{organization_id}'"
+    return begin if durable else f"{begin}; SET LOCAL synchronous_commit = off"
 
 
 def _is_lost(connection: "Connection") -> bool:

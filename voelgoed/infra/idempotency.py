@@ -1,6 +1,6 @@
 """Doing it twice is doing it once: the answer to a command is kept under the caller's key."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
@@ -29,6 +29,13 @@ class Once(msgspec.Struct, frozen=True):
 class _Kept(msgspec.Struct):
     fingerprint: bytes
     answer: bytes
+
+
+class _KeptFor(msgspec.Struct):
+    actor_id: UUID
+    key: str
+    fingerprint: bytes
+    answer: bytes | None
 
 
 async def once(
@@ -68,6 +75,75 @@ async def once(
         return msgspec.json.decode(kept.answer, type=shape)
     except msgspec.MsgspecError:
         raise IdempotencyKeyReused() from None  # kept by an older version of this program
+
+
+async def kept_answers(
+    tx: Transaction, keys: Sequence[Once], shape: type[T]
+) -> dict[Once, T | IdempotencyKeyReused]:
+    """Of those that were used before, for this or for another request."""
+    if not keys:
+        return {}
+    found = await tx.rows(
+        _KeptFor,
+        """
+        SELECT actor_id, key, fingerprint, answer FROM idempotency_key
+         WHERE (actor_id, key) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))
+        """,
+        [key.actor_id for key in keys],
+        [key.key for key in keys],
+    )
+    by_key = {(kept.actor_id, kept.key): kept for kept in found}
+    answers: dict[Once, T | IdempotencyKeyReused] = {}
+    for key in keys:
+        kept = by_key.get((key.actor_id, key.key))
+        if kept is None:
+            continue
+        if kept.fingerprint == key.fingerprint and kept.answer is not None:
+            answers[key] = _answer(kept.answer, shape)
+        else:
+            answers[key] = IdempotencyKeyReused()
+    return answers
+
+
+def _answer(kept: bytes, shape: type[T]) -> T | IdempotencyKeyReused:
+    try:
+        return msgspec.json.decode(kept, type=shape)
+    except msgspec.MsgspecError:
+        return IdempotencyKeyReused()  # kept by an older version of this program
+
+
+async def keep_answers(tx: Transaction, answers: Mapping[Once, object]) -> list[Once]:
+    """Gives those that were used before, or are being used at this moment, by another request."""
+    keys = sorted(answers, key=lambda key: (key.actor_id, key.key))
+    if not keys:
+        return []
+    kept = await tx.rows(
+        _key,
+        """
+        INSERT INTO idempotency_key (organization_id, actor_id, key, fingerprint, answer, created_at)
+        SELECT current_organization(), actor_id, key, fingerprint, answer, $5
+          FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[])
+            AS new (actor_id, key, fingerprint, answer)
+        ON CONFLICT DO NOTHING RETURNING actor_id, key
+        """,
+        [key.actor_id for key in keys],
+        [key.key for key in keys],
+        [key.fingerprint for key in keys],
+        [msgspec.json.encode(answers[key]) for key in keys],
+        tx.now,
+    )
+    left = set(kept)
+    used: list[Once] = []
+    for key in keys:  # of two under one key, the first was kept
+        if (key.actor_id, key.key) in left:
+            left.remove((key.actor_id, key.key))
+        else:
+            used.append(key)
+    return used
+
+
+def _key(actor_id: UUID, key: str) -> tuple[UUID, str]:
+    return actor_id, key
 
 
 async def purge(tx: Transaction) -> int:

@@ -20,11 +20,21 @@ log = structlog.get_logger()
 
 RETRIES_MAX = 4
 FIRST_RETRY = timedelta(seconds=5)
+LONGEST_PAUSE = timedelta(minutes=5)
 POLL = timedelta(seconds=5)
 RESTART_S = 2.0
 STOP_S = 10.0
 
 Register = Callable[[PgQueuer], None]
+
+
+class Patience(msgspec.Struct, frozen=True):
+    """How often, and after which pauses, a job that failed is tried again: each is twice as long
+    as the one before, up to the longest."""
+
+    retries_max: int
+    first_pause: timedelta
+    longest_pause: timedelta
 
 
 async def enqueue(
@@ -56,12 +66,24 @@ class Jobs:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._registered: list[Register] = []
+        self._often: list[tuple[float, str, Callable[[], Awaitable[None]]]] = []
+        self._loops: list[asyncio.Task[None]] = []
         self._task: asyncio.Task[None] | None = None
         self._queue: PgQueuer | None = None
         self._stopping = False
 
-    def on(self, name: str, payload: type[P], work: Callable[[P], Awaitable[None]]) -> None:
-        """Do `work` for every job enqueued as `name`; a failure is retried, then kept as failed."""
+    def on(
+        self,
+        name: str,
+        payload: type[P],
+        work: Callable[[P], Awaitable[None]],
+        *,
+        patience: Patience | None = None,
+        at_once_max: int = 0,
+    ) -> None:
+        """Do `work` for every job enqueued as `name`, with so many at once (0: any number); a
+        failure is retried, then kept as failed."""
+        patience = patience or Patience(RETRIES_MAX, FIRST_RETRY, LONGEST_PAUSE)
 
         async def run(job: Job) -> None:
             with jobs_run.labels(name, "failed").count_exceptions():
@@ -69,13 +91,22 @@ class Jobs:
             jobs_run.labels(name, "done").inc()
 
         retrying = partial(
-            DatabaseRetryEntrypointExecutor, max_attempts=RETRIES_MAX, initial_delay=FIRST_RETRY
+            DatabaseRetryEntrypointExecutor,
+            max_attempts=patience.retries_max,
+            initial_delay=patience.first_pause,
+            max_delay=patience.longest_pause,
         )
-        self._registered.append(
-            lambda queue: _ignore(
-                queue.entrypoint(name, on_failure="hold", executor_factory=retrying)(run)
+
+        def register(queue: PgQueuer) -> None:
+            entrypoint = queue.entrypoint(
+                name,
+                concurrency_limit=at_once_max,
+                on_failure="hold",
+                executor_factory=retrying,
             )
-        )
+            entrypoint(run)
+
+        self._registered.append(register)
 
     def every(self, cron: str, name: str, work: Callable[[], Awaitable[None]]) -> None:
         """Do `work` at those times, in one process of all that run jobs."""
@@ -87,11 +118,23 @@ class Jobs:
 
         self._registered.append(lambda queue: _ignore(queue.schedule(name, cron)(run)))
 
+    def often(self, pause_s: float, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Do `work` again and again with so long a pause, in every process that runs jobs: for what
+        cannot wait for the next minute, and can be done by several at once."""
+        self._often.append((pause_s, name, work))
+
     def start(self) -> None:
         self._task = asyncio.create_task(self._run_forever(), name="jobs")
+        self._loops = [
+            asyncio.create_task(self._repeat(pause_s, name, work), name=name)
+            for pause_s, name, work in self._often
+        ]
 
     async def stop(self) -> None:
         self._stopping = True
+        for loop in self._loops:
+            loop.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
         if self._task is None:
             return
         if self._queue is None:
@@ -101,6 +144,16 @@ class Jobs:
         await asyncio.wait([self._task], timeout=STOP_S)
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _repeat(self, pause_s: float, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        while not self._stopping:
+            try:
+                await work()
+                jobs_run.labels(name, "done").inc()
+            except Exception as fault:  # whatever it was, the next time may be better
+                jobs_run.labels(name, "failed").inc()
+                log.warning("job_failed", job=name, reason=repr(fault))
+            await asyncio.sleep(pause_s)
 
     async def _run_forever(self) -> None:
         while not self._stopping:

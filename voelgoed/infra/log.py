@@ -25,7 +25,12 @@ def configure_logs(level: str, style: str) -> None:
     if not readable:
         shared.append(structlog.processors.format_exc_info)
     structlog.configure(
-        processors=[*shared, redact, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[
+            structlog.stdlib.filter_by_level,  # first: what nobody reads takes no time
+            *shared,
+            redact,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
         wrapper_class=structlog.stdlib.BoundLogger,
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,

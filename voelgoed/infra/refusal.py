@@ -17,7 +17,8 @@ class Refusal(Exception):
     message: str
 
     def __init_subclass__(cls) -> None:
-        cls.code = _WORD_START.sub("_", cls.__name__).lower()
+        if "code" not in cls.__dict__:  # what two refusals share, under different statuses
+            cls.code = _WORD_START.sub("_", cls.__name__).lower()
 
     def __init__(self, message: str | None = None, **details: object) -> None:
         self.message = message or " ".join((type(self).__doc__ or "").split())
@@ -57,6 +58,14 @@ class Unavailable(Refusal):
     """The service cannot do this right now; try again shortly."""
 
 
+class Untimely(Refusal):
+    """This cannot be done at this time."""
+
+
+class Failed(Refusal):
+    """This should have worked, and did not; it has been noted."""
+
+
 class NotFound(Missing):
     """There is nothing at this address."""
 
@@ -75,3 +84,9 @@ class RateLimited(TooMany):
 
 class StorageUnavailable(Unavailable):
     """The database cannot be reached right now; try again shortly."""
+
+
+class StorageBusy(StorageUnavailable):
+    """Others are at work on the same; try again shortly."""
+
+    code = StorageUnavailable.code

@@ -1,15 +1,32 @@
 """What all HTTP routes share: the shape of an error, its status, paging, retry keys."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    MutableMapping,
+)
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.spec import (
+    OpenAPIMediaType,
+    OpenAPIResponse,
+    OpenAPIType,
+    Operation,
+    RequestBody,
+    Schema,
+)
 from litestar.params import HeaderParameter, QueryParameter
 
 from voelgoed.infra.refusal import (
     Conflict,
+    Failed,
     Forbidden,
     Invalid,
     InvalidRequest,
@@ -20,6 +37,7 @@ from voelgoed.infra.refusal import (
     TooMany,
     Unauthenticated,
     Unavailable,
+    Untimely,
 )
 from voelgoed.infra.shapes import Page
 
@@ -56,23 +74,21 @@ STATUS: dict[type[Refusal], int] = {
     UnsupportedMediaType: 415,
     MethodNotAllowed: 405,
     Malformed: 400,
+    Untimely: 400,
     Unauthenticated: 401,
     Forbidden: 403,
     Missing: 404,
     Conflict: 409,
     Invalid: 422,
     TooMany: 429,
+    Failed: 500,
     Unavailable: 503,
 }
 """The one table from refusal to status: a class, or else the nearest kind above it."""
 
 ALWAYS_POSSIBLE: tuple[type[Refusal], ...] = (InvalidRequest, StorageUnavailable)
-WITH_A_BODY: tuple[type[Refusal], ...] = (
-    InvalidJson,
-    BodyTooSlow,
-    BodyTooLarge,
-    UnsupportedMediaType,
-)
+TOO_MUCH_OF_A_BODY: tuple[type[Refusal], ...] = (BodyTooSlow, BodyTooLarge, UnsupportedMediaType)
+WITH_A_BODY: tuple[type[Refusal], ...] = (InvalidJson, *TOO_MUCH_OF_A_BODY)
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
@@ -83,6 +99,74 @@ class ErrorBody(msgspec.Struct, frozen=True):
     message: str
     """A sentence for a person."""
     details: dict[str, Any]
+
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+def headers_of(refusal: Refusal) -> dict[str, str]:
+    status, headers = status_of(type(refusal)), dict[str, str]()
+    if "retry_after_seconds" in refusal.details:
+        headers["Retry-After"] = str(refusal.details["retry_after_seconds"])
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if status == 503:
+        headers["Retry-After"] = "1"
+    return headers
+
+
+async def send_json(
+    send: Send, status: int, body: object, headers: Mapping[str, str] | None = None
+) -> None:
+    """For what is answered without the framework."""
+    encoded = msgspec.json.encode(body)
+    more = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+    start: list[tuple[bytes, bytes]] = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(encoded)),
+        *more,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": start})
+    await send({"type": "http.response.body", "body": encoded})
+
+
+async def send_refusal(send: Send, refusal: Refusal) -> None:
+    body = ErrorBody(refusal.code, refusal.message, refusal.details)
+    await send_json(send, status_of(type(refusal)), body, headers_of(refusal))
+
+
+async def read_body(receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise BodyTooSlow()
+        body += message.get("body", b"")
+        if len(body) > bytes_max:
+            raise BodyTooLarge()
+        if not message.get("more_body"):
+            return body
+
+
+async def stream_body(
+    receive: Receive, bytes_max: int, announced: str | None = None
+) -> AsyncIterator[bytes]:
+    """Like `read_body`, as it comes in."""
+    if announced is not None and announced.isdecimal() and int(announced) > bytes_max:
+        raise BodyTooLarge()
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise BodyTooSlow()
+        piece = message.get("body", b"")
+        size += len(piece)
+        if size > bytes_max:
+            raise BodyTooLarge()
+        yield piece
+        more = message.get("more_body", False)
 
 
 def status_of(refusal: type[Refusal]) -> int:
@@ -104,6 +188,46 @@ def documented(refusals: Iterable[type[Refusal]]) -> dict[int, ResponseSpec]:
         )
         for status, refusals in sorted(by_status.items())
     }
+
+
+CSV = "text/csv"
+
+
+@dataclass
+class TakesTable(Operation):
+    """An operation whose body is a file, for the OpenAPI document."""
+
+    def __post_init__(self) -> None:
+        table = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
+        self.request_body = RequestBody(content={CSV: table}, required=True)
+
+
+@dataclass
+class GivesAgain(Operation):
+    """An operation that answers 200 instead of 201 with what was there already."""
+
+    def __post_init__(self) -> None:
+        assert self.responses is not None
+        made = self.responses["201"]
+        assert isinstance(made, OpenAPIResponse)
+        self.responses = {
+            "200": replace(made, description="What was there already"),
+            **self.responses,
+        }
+
+
+@dataclass
+class GivesTable(Operation):
+    """An operation that answers with a file, of rows separated by commas or an array of objects."""
+
+    def __post_init__(self) -> None:
+        answer = (self.responses or {})["200"]
+        assert isinstance(answer, OpenAPIResponse)
+        rows = Schema(type=OpenAPIType.ARRAY, items=Schema(type=OpenAPIType.OBJECT))
+        answer.content = {
+            CSV: OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING)),
+            "application/json": OpenAPIMediaType(schema=rows),
+        }
 
 
 Limit = Annotated[int, QueryParameter(ge=1, le=PAGE_MAX, description="How many at most.")]

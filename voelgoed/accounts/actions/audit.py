@@ -1,5 +1,6 @@
 """The audit log: every domain records through here, in the transaction it describes."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 import msgspec
@@ -19,19 +20,41 @@ async def record(
     entity_id: UUID | str,
     changes: dict[str, object] | msgspec.Struct | None = None,
 ) -> None:
-    entry = AuditEntry(
+    await record_all(tx, [Deed(caller, action, entity_type, entity_id, changes or {})])
+
+
+class Deed(msgspec.Struct, frozen=True):
+    """What somebody did, or tried to do, to something."""
+
+    caller: Caller
+    action: str
+    entity_type: str
+    entity_id: UUID | str
+    changes: dict[str, object] | msgspec.Struct
+
+
+async def record_all(tx: Transaction, deeds: Sequence[Deed]) -> None:
+    """In one statement, in their order."""
+    if deeds:
+        await store.insert_entries(tx, [_entry(tx, deed) for deed in deeds])
+
+
+def _entry(tx: Transaction, deed: Deed) -> AuditEntry:
+    caller = deed.caller
+    return AuditEntry(
         id=new_id(),
         actor_kind=caller.kind,
         actor_id=caller.id,
-        action=action,
-        entity_type=entity_type,
-        entity_id=str(entity_id),
-        changes=msgspec.to_builtins(changes or {}, str_keys=True),
+        action=deed.action,
+        entity_type=deed.entity_type,
+        entity_id=str(deed.entity_id),
+        changes=msgspec.to_builtins(deed.changes)
+        if isinstance(deed.changes, msgspec.Struct)
+        else deed.changes,
         ip=caller.ip,
         user_agent=caller.user_agent,
         at=tx.now,
     )
-    await store.insert_entry(tx, entry)
 
 
 async def search(

@@ -5,7 +5,7 @@ from voelgoed.accounts.actions.users import add_user
 from voelgoed.accounts.model import Caller, NewUser, Organization, OrganizationChange, SlugTaken
 from voelgoed.accounts.store import organizations as store
 from voelgoed.infra.cache import Cache
-from voelgoed.infra.database import Database, refusing
+from voelgoed.infra.database import Database, Transaction, refusing
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.keys import key
 from voelgoed.infra.passwords import hash_password
@@ -32,10 +32,7 @@ async def create_organization(
 async def read_organization(database: Database, cache: Cache, caller: Caller) -> Organization:
     async def load() -> Organization:
         async with database.transaction(caller.organization_id) as tx:
-            organization = await store.read_organization(tx)
-        if organization is None:
-            raise Missing()
-        return organization
+            return await organization_of(tx)
 
     return await cache.read(
         key(caller.organization_id, "organization"), Organization, load, ttl_s=CACHED_S
@@ -51,7 +48,11 @@ async def rename_organization(
         await record(
             tx, caller, "organization_renamed", "Organization", caller.organization_id, change
         )
-        organization = await store.read_organization(tx)
+        return await organization_of(tx)
+
+
+async def organization_of(tx: Transaction) -> Organization:
+    organization = await store.read_organization(tx)
     if organization is None:
         raise Missing()
     return organization

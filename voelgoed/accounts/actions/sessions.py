@@ -1,6 +1,7 @@
 """Logging in and out, and proving on every request who one is."""
 
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from secrets import token_bytes
 from uuid import UUID
 
@@ -32,6 +33,7 @@ from voelgoed.accounts.rules.sessions import (
     token_hash,
 )
 from voelgoed.accounts.store import sessions, users
+from voelgoed.infra.conveyor import Conveyor
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.metrics import log_ins
@@ -45,6 +47,7 @@ from voelgoed.infra.refusal import RateLimited
 PER_EMAIL_AND_IP = Limit(10, timedelta(minutes=15))
 PER_EMAIL = Limit(500, timedelta(minutes=15))
 PER_IP = Limit(200, timedelta(minutes=15))
+ASKED_TOGETHER_MAX = 200
 SESSIONS_MAX = 100  # of one user; the oldest give way
 REGISTRATIONS_PER_IP = Limit(20, timedelta(hours=1))
 
@@ -91,19 +94,48 @@ async def register(database: Database, origin: Origin, given: Registration) -> L
         return await _open_session(tx, user, origin)
 
 
-async def authenticate(database: Database, token: str, origin: Origin) -> Caller:
+class Doorman:
+    """Asks PostgreSQL who is who, for all who come in at the same time at once."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._conveyor = Conveyor[UUID, bytes, "sessions.LiveSession | None"](
+            "sessions", self._find, together_max=ASKED_TOGETHER_MAX, in_flight_max=2
+        )
+
+    async def session(
+        self, organization_id: UUID, token_hash: bytes
+    ) -> "sessions.LiveSession | None":
+        """None if there is none, or if it has ended."""
+        return await self._conveyor.submit(organization_id, token_hash)
+
+    async def _find(
+        self, organization_id: UUID, token_hashes: Sequence[bytes]
+    ) -> "Sequence[sessions.LiveSession | None]":
+        asked = list(dict.fromkeys(token_hashes))
+        found = await sessions.find_sessions(self.database, organization_id, asked)
+        now = self.database.clock.now()
+        alive = {session.token_hash: session for session in found if _is_alive(session, now)}
+        await self._note_seen(organization_id, alive.values(), now)
+        return [alive.get(wanted) for wanted in token_hashes]
+
+    async def _note_seen(
+        self, organization_id: UUID, alive: "Iterable[sessions.LiveSession]", now: datetime
+    ) -> None:
+        """Of those that were not for a while; a request need not wait for the disk for that."""
+        unseen = [each.id for each in alive if now - each.last_seen_at >= SEEN_EVERY]
+        if unseen:
+            async with self.database.transaction(organization_id, durable=False) as tx:
+                await sessions.touch_sessions(tx, unseen)
+
+
+async def authenticate(doorman: Doorman, token: str, origin: Origin) -> Caller:
     organization_id = organization_of(token)
     if organization_id is None:
         raise Unauthorized()
-    now = database.clock.now()
-    session = await sessions.find_session(database, organization_id, token_hash(token))
-    if session is None or not is_alive(
-        last_seen_at=session.last_seen_at, expires_at=session.expires_at, now=now
-    ):
+    session = await doorman.session(organization_id, token_hash(token))
+    if session is None:
         raise Unauthorized()
-    if now - session.last_seen_at >= SEEN_EVERY:
-        async with database.transaction(organization_id) as tx:
-            await sessions.touch_session(tx, session.id)
     return Caller(
         kind="user",
         id=session.user_id,
@@ -113,6 +145,10 @@ async def authenticate(database: Database, token: str, origin: Origin) -> Caller
         ip=origin.ip,
         user_agent=origin.user_agent,
     )
+
+
+def _is_alive(session: "sessions.LiveSession", now: datetime) -> bool:
+    return is_alive(last_seen_at=session.last_seen_at, expires_at=session.expires_at, now=now)
 
 
 async def log_out(database: Database, caller: Caller) -> None:

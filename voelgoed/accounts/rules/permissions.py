@@ -9,19 +9,31 @@ Permission = Literal[
     "events.read",
     "events.read_unpublished",
     "events.write",
+    "event_keys.read",
+    "event_keys.write",
     "gates.read",
     "gates.write",
+    "holds.read",
+    "holds.write",
     "layouts.read",
     "layouts.write",
     "memberships.read",
     "memberships.write",
+    "orders.read",
+    "orders.write",
     "organization.read",
     "organization.write",
+    "payment_accounts.write",
+    "sales.read",
+    "sales.write",
     "seating_policy.read",
     "seating_policy.write",
     "seats.block",
     "seats.read",
     "seats.sell_withheld",
+    "ticket_types.read",
+    "ticket_types.write",
+    "tickets.import",
     "users.read",
     "users.write",
     "venues.read",
@@ -35,11 +47,13 @@ _LOOK_AT_EVENTS: frozenset[Permission] = frozenset(
     {
         "events.read",
         "events.read_unpublished",
+        "event_keys.read",
         "gates.read",
         "layouts.read",
         "organization.read",
         "seating_policy.read",
         "seats.read",
+        "ticket_types.read",
         "venues.read",
     }
 )
@@ -49,17 +63,32 @@ _LOOK_AT_PEOPLE: frozenset[Permission] = frozenset(
 _ARRANGE_EVENTS: frozenset[Permission] = frozenset(
     {
         "events.write",
+        "event_keys.write",
         "gates.write",
         "layouts.write",
         "seats.block",
+        "ticket_types.write",
+        "tickets.import",
         "venues.write",
         "whitelists.write",
     }
 )
-_SELL: frozenset[Permission] = frozenset({"seats.block", "seats.sell_withheld"})
+_BUY: frozenset[Permission] = frozenset(
+    {"holds.read", "holds.write", "orders.read", "orders.write"}
+)
+_SELL: frozenset[Permission] = frozenset(
+    {*_BUY, "sales.read", "sales.write", "seats.block", "seats.sell_withheld"}
+)
 _RUN_GATES: frozenset[Permission] = frozenset({"gates.write"})
 _VISIT: frozenset[Permission] = frozenset(
-    {"events.read", "organization.read", "seats.read", "venues.read"}
+    {
+        *_BUY,
+        "events.read",
+        "organization.read",
+        "seats.read",
+        "ticket_types.read",
+        "venues.read",
+    }
 )
 
 PERMISSIONS: dict[Role, frozenset[Permission]] = {

@@ -1,10 +1,11 @@
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
 import msgspec
 
 from voelgoed.accounts.model import AuditEntry
-from voelgoed.infra.database import Transaction
+from voelgoed.infra.database import Transaction, json_text
 
 
 class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,23 +17,18 @@ class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime | None = None
 
 
-async def insert_entry(tx: Transaction, entry: AuditEntry) -> None:
+async def insert_entries(tx: Transaction, entries: Sequence[AuditEntry]) -> None:
     await tx.run(
         """
         INSERT INTO audit_entry (organization_id, id, actor_kind, actor_id, action, entity_type,
                                  entity_id, changes, ip, user_agent, at)
-        VALUES (current_organization(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        SELECT current_organization(), id, actor_kind, actor_id, action, entity_type, entity_id,
+               changes, ip, user_agent, at
+          FROM json_to_recordset($1::json)
+            AS new (id uuid, actor_kind text, actor_id uuid, action text, entity_type text,
+                    entity_id text, changes jsonb, ip text, user_agent text, at timestamptz)
         """,
-        entry.id,
-        entry.actor_kind,
-        entry.actor_id,
-        entry.action,
-        entry.entity_type,
-        entry.entity_id,
-        entry.changes,
-        entry.ip,
-        entry.user_agent,
-        entry.at,
+        json_text(entries),
     )
 
 

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -8,6 +9,7 @@ from voelgoed.infra.database import Database, Transaction
 
 
 class LiveSession(msgspec.Struct, frozen=True):
+    token_hash: bytes
     id: UUID
     user_id: UUID
     role: Role
@@ -32,19 +34,30 @@ async def insert_session(tx: Transaction, session: Session, token_hash: bytes) -
     )
 
 
-async def find_session(
-    database: Database, organization_id: UUID, token_hash: bytes
-) -> LiveSession | None:
+async def find_sessions(
+    database: Database, organization_id: UUID, token_hashes: Sequence[bytes]
+) -> list[LiveSession]:
     return await database.call(
         LiveSession,
-        "SELECT id, user_id, role, last_seen_at, expires_at FROM find_session($1, $2)",
+        """
+        SELECT token_hash, id, user_id, role, last_seen_at, expires_at FROM find_sessions($1, $2)
+        """,
         organization_id,
-        token_hash,
+        token_hashes,
     )
 
 
-async def touch_session(tx: Transaction, session_id: UUID) -> None:
-    await tx.run("UPDATE session SET last_seen_at = $2 WHERE id = $1", session_id, tx.now)
+async def touch_sessions(tx: Transaction, session_ids: Sequence[UUID]) -> None:
+    """All but those that somebody else is touching or ending at this moment."""
+    await tx.run(
+        """
+        UPDATE session SET last_seen_at = $2
+         WHERE id = ANY(ARRAY(SELECT id FROM session WHERE id = ANY($1::uuid[])
+                                 FOR NO KEY UPDATE SKIP LOCKED))
+        """,
+        session_ids,
+        tx.now,
+    )
 
 
 async def read_session(tx: Transaction, session_id: UUID) -> Session | None:

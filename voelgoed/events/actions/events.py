@@ -13,6 +13,7 @@ from voelgoed.events.model import (
     Event,
     EventChange,
     EventFrozen,
+    EventHasTickets,
     EventNotDraft,
     EventNotFound,
     EventStatus,
@@ -124,8 +125,12 @@ async def move_event(
 async def delete_event(database: Database, caller: Caller, event_id: UUID) -> None:
     async with database.transaction(caller.organization_id) as tx:
         event = await event_of(tx, event_id)
-        if not await store.delete_draft(tx, event_id):
-            raise EventNotDraft()
+        with (
+            refusing("ticket_organization_id_event_id_fkey", EventHasTickets),
+            refusing("ticket_organization_id_ticket_type_id_fkey", EventHasTickets),
+        ):
+            if not await store.delete_draft(tx, event_id):
+                raise EventNotDraft()
         await record(tx, caller, "event_deleted", "Event", event_id, {"name": event.name})
 
 

@@ -12,6 +12,7 @@ from voelgoed.events.model import (
     Event,
     EventChange,
     EventFrozen,
+    EventHasTickets,
     EventNotDraft,
     EventNotFound,
     EventStatus,
@@ -77,7 +78,9 @@ async def change_event(
     return Data(await actions.change_event(call.database, call.caller, event_id, data))
 
 
-@access.delete("/api/events/{event_id:uuid}", "events.write", EventNotFound, EventNotDraft)
+@access.delete(
+    "/api/events/{event_id:uuid}", "events.write", EventNotFound, EventNotDraft, EventHasTickets
+)
 async def delete_event(event_id: FromPath[UUID], call: Given[Call]) -> None:
     await actions.delete_event(call.database, call.caller, event_id)
 

@@ -36,7 +36,7 @@ from voelgoed.seating.rules.compact import pack
 from voelgoed.seating.rules.counts import availability, report
 from voelgoed.seating.rules.house import House, next_end
 from voelgoed.seating.rules.plan import CATEGORIES
-from voelgoed.seating.rules.search import Wish, search_for
+from voelgoed.seating.rules.search import Choice, Search, Wish, search_for
 from voelgoed.seating.rules.selection import Booker, check_selection
 from voelgoed.seating.rules.states import seconds_left
 from voelgoed.seating.rules.stretches import stretches
@@ -139,24 +139,7 @@ class Questions:
 
     async def best(self, request: BestRequest) -> Proposal:
         view, house, _ = await self._house()
-        _check_party(view, request)
-        denied = await self._denied(view)
-        wish = _wish(view, request, denied)
-        search = search_for(house, wish)
-        choice = best_for(search)
-        may_sit_apart = not (wish.wheelchair_places or view.policy.group_adjacency_strict)
-        if choice is None and wish.apart and may_sit_apart:
-            choice = nearest_apart(search)
-        if choice is None:
-            fitting = what_would_fit(house, search, _open_zones(view, denied))
-            raise NoSuitableSeats(
-                fitting.message,
-                party=wish.party,
-                largest_together=len(fitting.together),
-                together=fitting.together,
-                apart=fitting.apart,
-                in_other_zones=fitting.in_other_zones,
-            )
+        search, choice = choose_best(view, house, request, await self._denied(view))
         return proposal(house, search.free, choice)
 
     async def check(self, request: CheckRequest) -> SelectionCheck:
@@ -220,6 +203,29 @@ class Questions:
         async with self._database.transaction(self._caller.organization_id) as tx:
             mine = await held_by(tx, self._event_id, self._caller.id, tx.now)
         return Booker(frozenset(state.position for state in mine), staff, zones)
+
+
+def choose_best(
+    view: View, house: House, request: BestRequest, denied: dict[int, Denied]
+) -> tuple[Search, Choice]:
+    _check_party(view, request)
+    wish = _wish(view, request, denied)
+    search = search_for(house, wish)
+    choice = best_for(search)
+    may_sit_apart = not (wish.wheelchair_places or view.policy.group_adjacency_strict)
+    if choice is None and wish.apart and may_sit_apart:
+        choice = nearest_apart(search)
+    if choice is None:
+        fitting = what_would_fit(house, search, _open_zones(view, denied))
+        raise NoSuitableSeats(
+            fitting.message,
+            party=wish.party,
+            largest_together=len(fitting.together),
+            together=fitting.together,
+            apart=fitting.apart,
+            in_other_zones=fitting.in_other_zones,
+        )
+    return search, choice
 
 
 def _versions(view: View) -> tuple[int, int, int]:

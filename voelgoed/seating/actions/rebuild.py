@@ -23,12 +23,15 @@ async def rebuild_all(database: Database, cache: Cache) -> tuple[int, int]:
     """Events seen, and how many of them had a cache that differed from PostgreSQL."""
     events = wrong = 0
     for organization_id in await database.organization_ids():
-        async with database.transaction(organization_id) as tx:
-            event_ids = await selling_events(tx)
-        for event_id in event_ids:
+        for event_id in await events_on_sale(database, organization_id):
             events += 1
             wrong += not await rebuild_event(database, cache, organization_id, event_id)
     return events, wrong
+
+
+async def events_on_sale(database: Database, organization_id: UUID) -> list[UUID]:
+    async with database.transaction(organization_id) as tx:
+        return await selling_events(tx)
 
 
 async def rebuild_event(
@@ -70,10 +73,8 @@ async def publish_figures(database: Database, cache: Cache) -> None:
     """Of every event on sale, with a warning in the log for what is out of the ordinary."""
     seating_figure.clear()  # of events that are over
     for organization_id in await database.organization_ids():
-        async with database.transaction(organization_id) as tx:
-            event_ids = await selling_events(tx)
         system = Caller(kind="system", id=None, organization_id=organization_id)
-        for event_id in event_ids:
+        for event_id in await events_on_sale(database, organization_id):
             with suppress(Refusal):  # it ended, or lost its layout, since it was listed
                 report = await Questions(database, cache, system, event_id).report()
                 _publish(organization_id, report)

@@ -8,7 +8,7 @@ every write names the version it was decided on, or the hold it belongs to.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import TypeVar, cast
 from uuid import UUID
 
 import msgspec
@@ -24,6 +24,7 @@ from voelgoed.seating.actions.views import (
     bitmap_key,
     occupancy_key,
     require_unchanged,
+    seat_hold_key,
     see,
     snapshot_in,
 )
@@ -36,7 +37,6 @@ from voelgoed.seating.model.refusals import (
 )
 from voelgoed.seating.model.seats import (
     STATUSES,
-    Availability,
     SeatBlock,
     SeatsChanged,
     SeatState,
@@ -46,7 +46,7 @@ from voelgoed.seating.model.seats import (
 from voelgoed.seating.rules.counts import availability
 from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.messages import (
-    occupancy_changed,
+    occupancy_counts,
     occupancy_topic,
     seats_changed,
     seats_topic,
@@ -72,6 +72,13 @@ class SeatHold(msgspec.Struct, frozen=True):
     held_until: datetime
 
 
+class HeldSeat(msgspec.Struct, frozen=True):
+    """A seat as it was read, and whose it is to be."""
+
+    state: SeatState
+    hold: SeatHold
+
+
 async def retrying(work: Callable[[], Awaitable[T]]) -> T:
     """Once more, from the start, when somebody else changed the same seats meanwhile."""
     for pause_s in RETRY_AFTER_S:
@@ -86,9 +93,9 @@ async def hold(
     tx: Transaction, caller: Caller, view: View, positions: Sequence[int], by: SeatHold
 ) -> None:
     """Seats that are available. Whether they may be booked together, by this person, is for
-    `require_bookable` to say, earlier in the same transaction."""
+    `Bookings` to say, earlier in the same transaction."""
     await require_unchanged(tx, view)
-    states = await _states(tx, view, positions)
+    states = await states_of(tx, view, positions)
     closed = view.closed(positions)
     for state in states:
         status = "blocked" if state.position in closed else status_at(state, tx.now)
@@ -98,37 +105,90 @@ async def hold(
                 current_status=status,
                 expires_in_seconds=seconds_left(state, tx.now),
             )
-    got = await store.hold_seats(tx, view.event.id, states, by.id, by.holder_id, by.held_until)
-    if got != len(states):
+    await take(tx, view, [HeldSeat(state, by) for state in states])
+    await note_wheelchairs(tx, caller, view, positions)
+
+
+async def take(tx: Transaction, view: View, seats: Sequence[HeldSeat]) -> None:
+    """Each from the version that was read; all, or the transaction is to be tried again."""
+    if not seats:
+        return
+    wanted = [
+        store.WantedSeat(
+            seat_id=seat.state.seat_id,
+            position=seat.state.position,
+            version=seat.state.version,
+            hold_id=seat.hold.id,
+            holder_id=seat.hold.holder_id,
+            held_until=seat.hold.held_until,
+        )
+        for seat in seats
+    ]
+    got = await store.hold_seats(tx, view.event.id, wanted)
+    if got != len(seats):
         raise SeatsChangedMeanwhile()
-    await _note_wheelchairs(tx, caller, view, positions)
-    change: tuple[SeatStatus, SeatStatus, str] = ("available", "held", "seat_held")
-    more = {"user_id": by.holder_id, "held_until": by.held_until}
-    _note(tx, view, positions, change, by.id, **more)
+    positions = [seat.state.position for seat in seats]
+    told: list[dict[str, object]] = [
+        {"seat_id": seat.state.seat_id, "hold_id": seat.hold.id} for seat in seats
+    ]
+    announce(tx, view, positions, "seat_held", told)
+    holds = [
+        {
+            "seat_id": _name(view, seat.state.position),
+            "user_id": seat.hold.holder_id,
+            "held_until": seat.hold.held_until,
+        }
+        for seat in seats[:LOGGED_SEATS_MAX]
+    ]
+    _log(tx, view, positions, ("available", "held"), "held", holds=holds)
 
 
-async def release(tx: Transaction, view: View, positions: Sequence[int], hold_id: UUID) -> int:
-    """What the hold still has; doing it twice is doing it once. Gives how many seats came free."""
+async def release(
+    tx: Transaction,
+    view: View,
+    positions: Sequence[int],
+    hold_ids: Sequence[UUID],
+    event: str = "seat_released",
+) -> list[int]:
+    """What these holds still have; doing it twice is doing it once. Gives what came free."""
     await share_event_layout(tx, view.event.id)
-    freed = await store.release_seats(tx, view.event.id, _ids(view, positions), hold_id)
-    _note(tx, view, _at(view, freed), ("held", "available", "seat_released"), hold_id)
-    return len(freed)
+    freed = _at(view, await store.release_seats(tx, view.event.id, _ids(view, positions), hold_ids))
+    _note(tx, view, freed, ("held", "available", event), hold_ids)
+    return freed
 
 
-async def sell(tx: Transaction, view: View, positions: Sequence[int], hold_id: UUID) -> None:
+async def prolong(
+    tx: Transaction,
+    view: View,
+    positions: Sequence[int],
+    hold_ids: Sequence[UUID],
+    held_until: datetime,
+) -> int:
+    """Of holds that have not ended. Nobody need be told: to everybody else they stay held."""
+    await share_event_layout(tx, view.event.id)
+    drop_caches(tx, view.event.id)
+    ids = _ids(view, positions)
+    return await store.prolong_seats(tx, view.event.id, ids, hold_ids, held_until)
+
+
+async def sell(
+    tx: Transaction, view: View, positions: Sequence[int], hold_ids: Sequence[UUID]
+) -> None:
     """All of them, or none: a hold that is over, or lost a seat, sells nothing."""
     await require_unchanged(tx, view)
-    sold = await store.sell_seats(tx, view.event.id, _ids(view, positions), hold_id)
+    sold = await store.sell_seats(tx, view.event.id, _ids(view, positions), hold_ids)
     if len(sold) != len(set(positions)):
-        raise HoldGone(hold_id=str(hold_id))
-    _note(tx, view, _at(view, sold), ("held", "sold", "seat_sold"), hold_id)
+        raise HoldGone(hold_ids=[str(hold_id) for hold_id in hold_ids])
+    _note(tx, view, _at(view, sold), ("held", "sold", "seat_sold"), hold_ids)
 
 
-async def give_back(tx: Transaction, view: View, positions: Sequence[int], hold_id: UUID) -> int:
-    """Sold seats of a ticket that was refunded or voided."""
+async def give_back(
+    tx: Transaction, view: View, positions: Sequence[int], hold_ids: Sequence[UUID]
+) -> int:
+    """Sold seats of tickets that were refunded or voided."""
     await share_event_layout(tx, view.event.id)
-    freed = await store.return_seats(tx, view.event.id, _ids(view, positions), hold_id)
-    _note(tx, view, _at(view, freed), ("sold", "available", "seat_given_back"), hold_id)
+    freed = await store.return_seats(tx, view.event.id, _ids(view, positions), hold_ids)
+    _note(tx, view, _at(view, freed), ("sold", "available", "seat_given_back"), hold_ids)
     return len(freed)
 
 
@@ -180,7 +240,7 @@ async def _change(
         positions = sorted({view.position(seat_id) for seat_id in request.seat_ids})
         async with database.transaction(caller.organization_id) as tx:
             await require_unchanged(tx, view)
-            states = await _states(tx, view, positions)
+            states = await states_of(tx, view, positions)
             changed = await work(tx, view, states)
             names = [_name(view, state.position) for state in changed]
             if changed:
@@ -188,6 +248,7 @@ async def _change(
                 await record(tx, caller, action, "EventLayout", view.event_layout.id, changes)
                 _log_changes(tx, view, changed, action, request.reason)
                 announce(tx, view, [state.position for state in changed], action)
+                tx.drop(*(seat_hold_key(tx.organization_id, state.seat_id) for state in changed))
             same = sorted(set(positions).difference(state.position for state in changed))
             return SeatsChanged(
                 changed=names, unchanged=[_name(view, position) for position in same]
@@ -196,36 +257,51 @@ async def _change(
     return await retrying(once)
 
 
-def announce(tx: Transaction, view: View, positions: Sequence[int], event: str) -> None:
+def announce(
+    tx: Transaction,
+    view: View,
+    positions: Sequence[int],
+    event: str,
+    about: Sequence[dict[str, object]] = (),
+) -> None:
     """To whoever watches the map or the counts, and to the caches. Both are told how it is when
-    they are told: of two who change seats at once neither knows what the other did."""
+    they are told: of two who change seats at once neither knows what the other did. Who watches
+    the counts is told once, or of each thing that it is `about`."""
 
     async def look(then: Transaction) -> dict[str, object] | None:
         house = await _house_at(then, view)
         return house and seats_changed(house, positions)
 
     tx.publish_state(seats_topic(view.event.id), look)
-    announce_counts(tx, view, event)
+    announce_counts(tx, view, event, about)
 
 
-def announce_counts(tx: Transaction, view: View, event: str) -> None:
-    async def look(then: Transaction) -> dict[str, object] | None:
-        counted = await _counts_at(then, view)
-        return counted and occupancy_changed(event, counted, then.now)
+def announce_counts(
+    tx: Transaction, view: View, event: str, about: Sequence[dict[str, object]] = ()
+) -> None:
+    topic = occupancy_topic(tx.organization_id, view.event.id)
+    for each in about or ({},):
 
-    tx.publish_state(occupancy_topic(tx.organization_id, view.event.id), look)
+        async def look(
+            then: Transaction, each: dict[str, object] = each
+        ) -> dict[str, object] | None:
+            counts = await _counts_at(then, view)
+            return counts and {"event": event, **counts, **each}
+
+        tx.publish_state(topic, look)
     drop_caches(tx, view.event.id)
 
 
-async def _counts_at(then: Transaction, view: View) -> Availability | None:
+async def _counts_at(then: Transaction, view: View) -> dict[str, object] | None:
     """Like the house, counted once for all that is told together."""
     key = ("counts", view.assignment)
-    if key not in then.seen and (house := await _house_at(then, view)) is not None:
+    counts = cast(dict[str, object] | None, then.seen.get(key))
+    if counts is None and (house := await _house_at(then, view)) is not None:
         zone_days = await read_days(then, view.event.id, then.now)
         days = [day.date for day in view.event.days]
-        then.seen[key] = availability(view.event_layout, house, zone_days, days)
-    counted = then.seen.get(key)
-    return counted if isinstance(counted, Availability) else None
+        counted = availability(view.event_layout, house, zone_days, days)
+        counts = then.seen[key] = occupancy_counts(counted, then.now)
+    return counts
 
 
 async def _house_at(then: Transaction, view: View) -> House | None:
@@ -247,7 +323,7 @@ def drop_caches(tx: Transaction, event_id: UUID) -> None:
     tx.once_committed(lambda: log.info("cache_invalidated", **about, keys_invalidated=keys))
 
 
-async def _states(tx: Transaction, view: View, positions: Sequence[int]) -> list[SeatState]:
+async def states_of(tx: Transaction, view: View, positions: Sequence[int]) -> list[SeatState]:
     """In the order of positions; a seat that nobody ever touched is available, version 0."""
     ids = _ids(view, positions)
     known = {state.position: state for state in await store.find_states(tx, view.event.id, ids)}
@@ -267,9 +343,10 @@ async def _states(tx: Transaction, view: View, positions: Sequence[int]) -> list
     ]
 
 
-async def _note_wheelchairs(
+async def note_wheelchairs(
     tx: Transaction, caller: Caller, view: View, positions: Sequence[int]
 ) -> None:
+    """Of the seats that one party took."""
     for position in positions:
         if view.plan.category[position] != WHEELCHAIR:
             continue
@@ -297,15 +374,14 @@ def _note(
     view: View,
     positions: Sequence[int],
     change: tuple[SeatStatus, SeatStatus, str],
-    hold_id: UUID,
-    **more: object,
+    hold_ids: Sequence[UUID],
 ) -> None:
     """`change` is from which state, to which, and what its followers call it."""
-    if not positions:
-        return
-    before, after, event = change
-    announce(tx, view, positions, event)
-    _log(tx, view, positions, (before, after), f"hold {hold_id}", **more)
+    if positions:
+        before, after, event = change
+        announce(tx, view, positions, event)
+        named = ", ".join(str(hold_id) for hold_id in hold_ids[:LOGGED_SEATS_MAX])
+        _log(tx, view, positions, (before, after), f"hold {named}")
 
 
 def _log_changes(
@@ -339,7 +415,7 @@ def _log(
             status_before=before,
             status_after=after,
             reason=reason,
-            **{name: str(value) for name, value in more.items()},
+            **more,
         )
 
     tx.once_committed(note)

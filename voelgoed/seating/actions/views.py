@@ -3,9 +3,10 @@
 import asyncio
 import gzip
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import cached_property
 from hashlib import sha256
 from uuid import UUID
 
@@ -13,12 +14,11 @@ import msgspec
 import structlog
 
 from voelgoed.accounts.model import Caller
-from voelgoed.events.actions.events import visible_event
+from voelgoed.events.actions.events import event_of, visible_event
 from voelgoed.events.model import Event
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.keys import key
-from voelgoed.infra.live import current_seq
 from voelgoed.infra.metrics import layout_load, layout_reads
 from voelgoed.seating.actions.policies import policy_of
 from voelgoed.seating.model.event_layout import EventLayout, EventZone
@@ -69,20 +69,41 @@ class View:
         return house(self.plan, self.zones, blocked, self.policy, snapshot, now)
 
     @property
+    def hold_ttl(self) -> timedelta:
+        return timedelta(minutes=self.policy.default_hold_ttl_minutes)
+
+    @property
     def assignment(self) -> Assignment:
         return Assignment(self.event_layout.id, self.event_layout.version)
 
     def closed(self, positions: Sequence[int]) -> set[int]:
         """Those that the event's layout does not sell, whatever their state."""
-        blocked = set(self.event_layout.overrides.blocked_seat_ids)
-        zones = [self.zones[int(self.plan.zone[position])] for position in positions]
         return {
             position
-            for position, zone in zip(positions, zones, strict=True)
-            if not zone.enabled
-            or zone.zone.zone_type not in SEATED
-            or self.plan.seats[position].seat_id in blocked
+            for position in positions
+            if int(self.plan.zone[position]) in self.closed_zones or position in self.blocked
         }
+
+    @cached_property
+    def closed_zones(self) -> frozenset[int]:
+        """Indexes of those in which no seats are sold."""
+        return frozenset(
+            index
+            for index, zone in enumerate(self.zones)
+            if not zone.enabled or zone.zone.zone_type not in SEATED
+        )
+
+    @cached_property
+    def blocked(self) -> frozenset[int]:
+        """By the event's layout; others may be blocked by their state."""
+        named = self.event_layout.overrides.blocked_seat_ids
+        return frozenset(self.plan.by_seat_id[seat_id] for seat_id in named)
+
+    @cached_property
+    def restricted_zones(self) -> frozenset[UUID]:
+        """Those that are not open to everybody."""
+        zones = (each.zone for each in self.zones)
+        return frozenset(zone.zone_id for zone in zones if zone.access_mode != "public")
 
     def position(self, seat_id: str) -> int:
         position = self.plan.find(seat_id)
@@ -101,19 +122,46 @@ def bitmap_key(organization_id: UUID, event_id: UUID) -> str:
     return key(organization_id, "event", event_id, "seats", "bitmap")
 
 
+def seat_hold_key(organization_id: UUID, seat_id: UUID) -> str:
+    """Who holds a seat. Events that share a layout share its seats, so the value names the event."""
+    return key(organization_id, "seat", seat_id, "hold")
+
+
 def occupancy_key(organization_id: UUID, event_id: UUID) -> str:
     return key(organization_id, "event", event_id, "occupancy")
 
 
 async def see(database: Database, cache: Cache, caller: Caller, event_id: UUID) -> View:
     """Not inside a transaction: a layout that nobody has at hand is read in one of its own."""
-    async with database.transaction(caller.organization_id) as tx:
-        event = await visible_event(tx, caller, event_id)
+
+    async def read(tx: Transaction) -> Event:
+        return await visible_event(tx, caller, event_id)
+
+    return await _view(database, cache, caller.organization_id, event_id, read)
+
+
+async def see_any(database: Database, cache: Cache, organization_id: UUID, event_id: UUID) -> View:
+    """In whatever state the event is: for who will say themselves why it does not do."""
+
+    async def read(tx: Transaction) -> Event:
+        return await event_of(tx, event_id)
+
+    return await _view(database, cache, organization_id, event_id, read)
+
+
+async def _view(
+    database: Database,
+    cache: Cache,
+    organization_id: UUID,
+    event_id: UUID,
+    read: Callable[[Transaction], Awaitable[Event]],
+) -> View:
+    async with database.transaction(organization_id) as tx:
+        event = await read(tx)
         used = await event_layouts.find_used_layout(tx, event_id)
         policy = await policy_of(tx)
     if used is None:
         raise EventLayoutNotFound()
-    organization_id = caller.organization_id
     layout_id = used.event_layout.layout_id
     loaded = await load_layout(database, cache, organization_id, layout_id, used.lineage_id)
     overrides = used.event_layout.overrides
@@ -195,12 +243,27 @@ async def snapshot_of(
 
 
 async def snapshot_in(tx: Transaction, event_id: UUID) -> Snapshot:
-    """The number first: what is told later may be in here already, never the other way round."""
-    seq = await current_seq(tx, seats_topic(event_id))
-    return await read_snapshot(tx, event_id, seq)
+    """What is told later may be in here already, never the other way round."""
+    return await read_snapshot(tx, event_id, seats_topic(event_id))
+
+
+async def require_same_view(tx: Transaction, view: View) -> None:
+    """Until this transaction ends the event and its layout are what the view says, and the policy
+    is so now: for views that were made a while ago."""
+    found = await event_layouts.share_versions(tx, view.event.id)
+    if (
+        found is None
+        or Assignment(found.assignment_id, found.assignment_version) != view.assignment
+        or found.event_version != view.event.version
+        or (found.policy_version or 1) != view.policy.version
+    ):
+        raise SeatsChangedMeanwhile()
+    tx.seen["unchanged", view.event.id] = view.assignment
 
 
 async def require_unchanged(tx: Transaction, view: View) -> None:
     """Until this transaction ends the event's layout is what the view says."""
+    if tx.seen.get(("unchanged", view.event.id)) == view.assignment:
+        return  # it was made sure of before, and nobody can change it since
     if await event_layouts.share_event_layout(tx, view.event.id) != view.assignment:
         raise SeatsChangedMeanwhile()

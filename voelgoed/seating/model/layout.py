@@ -43,7 +43,12 @@ class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 
 
 class Seat(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    kw_only=True,
+    gc=False,
 ):
     seat_id: SeatId
     row: RowName

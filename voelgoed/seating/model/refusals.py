@@ -59,6 +59,10 @@ class SeatNotAvailable(Conflict):
     """A seat is no longer available."""
 
 
+class SeatNoLongerAvailable(Conflict):
+    """Somebody else was a moment faster; this seat has just been taken."""
+
+
 class SeatTaken(Conflict):
     """Some of these seats are held or sold; say `including_taken` to block them all the same."""
 
@@ -71,7 +75,7 @@ class SeatsChangedMeanwhile(Conflict):
     """Somebody changed these seats in the meantime; look again."""
 
 
-class ZoneFull(Conflict):
+class BlockAtCapacity(Conflict):
     """There are not that many places left in this zone."""
 
 

@@ -23,7 +23,8 @@ from voelgoed.seating.rules.plan import Plan
 from voelgoed.seating.rules.rows import Bools, Ints
 
 Codes = NDArray[np.uint8]
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+"""PostgreSQL's own: it sends times as microseconds since then."""
 
 
 @dataclass(frozen=True, eq=False)

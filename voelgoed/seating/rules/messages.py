@@ -39,10 +39,9 @@ def layout_changed(event_id: UUID) -> dict[str, object]:
     return {"event": "layout_changed", "event_id": str(event_id)}
 
 
-def occupancy_changed(event: str, counts: Availability, now: datetime) -> dict[str, object]:
+def occupancy_counts(counts: Availability, now: datetime) -> dict[str, object]:
     capacity = counts.capacity
     return {
-        "event": event,
         "event_id": str(counts.event_id),
         "total_available": counts.available,
         "total_held": counts.held,

@@ -102,6 +102,11 @@ class Plan:
         return np.flatnonzero(self.category == COMPANION).astype(np.int32)
 
     @cached_property
+    def paired(self) -> frozenset[int]:
+        """Wheelchair places and the seats of their companions."""
+        return frozenset(np.concatenate((self.wheelchair_of_pair, self.companion_of_pair)).tolist())
+
+    @cached_property
     def by_seat_id(self) -> dict[str, int]:
         return {seat.seat_id: position for position, seat in enumerate(self.seats)}
 
@@ -119,7 +124,7 @@ class Plan:
 
     def look_up_everything(self) -> None:
         """What is otherwise made at its first use, and takes a while for a stadium."""
-        for made in (self.by_seat_id, self.by_id):
+        for made in (self.by_seat_id, self.by_id, self.ordinary):
             assert len(made) == len(self)
 
     def companions(self, position: int) -> list[int]:

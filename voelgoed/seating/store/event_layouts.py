@@ -85,6 +85,33 @@ async def share_event_layout(tx: Transaction, event_id: UUID) -> Assignment | No
     )
 
 
+class Versions(msgspec.Struct, frozen=True):
+    """Of all that a view of an event is made from."""
+
+    assignment_id: UUID
+    assignment_version: int
+    event_version: int
+    policy_version: int | None
+
+
+async def share_versions(tx: Transaction, event_id: UUID) -> Versions | None:
+    """Like `share_event_layout`, and nobody changes the event either: neither its status nor its
+    days can be others than those a booking was decided on."""
+    return await tx.row(
+        Versions,
+        """
+        SELECT event_layout.id AS assignment_id, event_layout.version AS assignment_version,
+               event.version AS event_version,
+               (SELECT version FROM seating_policy) AS policy_version
+          FROM event_layout JOIN event
+            ON event.organization_id = event_layout.organization_id AND event.id = event_id
+         WHERE event_id = $1
+           FOR KEY SHARE OF event_layout FOR SHARE OF event
+        """,
+        event_id,
+    )
+
+
 async def find_assignment(tx: Transaction, event_id: UUID) -> Assignment | None:
     return await tx.row(
         Assignment, "SELECT id, version FROM event_layout WHERE event_id = $1", event_id

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.infra.database import Transaction
+from voelgoed.infra.database import Transaction, date_array
 from voelgoed.seating.model.seats import ZoneDay
 
 
@@ -66,66 +66,82 @@ async def let_go_of_ended_holds(tx: Transaction, event_id: UUID, zone_id: UUID) 
     )
 
 
-async def insert_place_hold(
-    tx: Transaction,
-    event_id: UUID,
-    hold: PlaceHold,
-) -> None:
+async def insert_place_holds(tx: Transaction, event_id: UUID, holds: Sequence[PlaceHold]) -> None:
+    # Days as text, because an array of arrays of different lengths is none.
     await tx.run(
         """
         INSERT INTO place_hold (organization_id, event_id, zone_id, hold_id, days, places, held_until)
-        VALUES (current_organization(), $1, $2, $3, $4, $5, $6)
+        SELECT current_organization(), $1, zone_id, hold_id, days::date[], places, held_until
+          FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::integer[], $6::timestamptz[])
+            AS new (zone_id, hold_id, days, places, held_until)
         """,
         event_id,
-        hold.zone_id,
-        hold.hold_id,
-        hold.days,
-        hold.places,
-        hold.held_until,
+        [hold.zone_id for hold in holds],
+        [hold.hold_id for hold in holds],
+        [date_array(hold.days) for hold in holds],
+        [hold.places for hold in holds],
+        [hold.held_until for hold in holds],
     )
 
 
-async def find_place_holds(tx: Transaction, event_id: UUID, hold_id: UUID) -> list[PlaceHold]:
+async def zones_of_holds(tx: Transaction, event_id: UUID, hold_ids: Sequence[UUID]) -> list[UUID]:
+    """In the order of locking."""
+    return await tx.rows(
+        _id,
+        """
+        SELECT DISTINCT zone_id AS found FROM place_hold
+         WHERE event_id = $1 AND hold_id = ANY($2::uuid[]) ORDER BY zone_id
+        """,
+        event_id,
+        hold_ids,
+    )
+
+
+async def delete_place_holds(
+    tx: Transaction, event_id: UUID, hold_ids: Sequence[UUID]
+) -> list[PlaceHold]:
     return await tx.rows(
         PlaceHold,
         """
-        SELECT zone_id, hold_id, days, places, held_until
-          FROM place_hold WHERE event_id = $1 AND hold_id = $2 ORDER BY zone_id, days
+        DELETE FROM place_hold WHERE event_id = $1 AND hold_id = ANY($2::uuid[])
+        RETURNING zone_id, hold_id, days, places, held_until
         """,
         event_id,
-        hold_id,
+        hold_ids,
     )
 
 
-async def delete_place_hold(tx: Transaction, hold: PlaceHold) -> int:
-    """1 for whoever was first; nobody else may change the counts because of it."""
+async def prolong_place_holds(
+    tx: Transaction, event_id: UUID, hold_ids: Sequence[UUID], held_until: datetime
+) -> int:
     return await tx.run(
-        "DELETE FROM place_hold WHERE hold_id = $1 AND zone_id = $2 AND days = $3",
-        hold.hold_id,
-        hold.zone_id,
-        hold.days,
+        """
+        UPDATE place_hold SET held_until = $3
+         WHERE event_id = $1 AND hold_id = ANY($2::uuid[]) AND held_until > $4
+        """,
+        event_id,
+        hold_ids,
+        held_until,
+        tx.now,
     )
 
 
 async def add_to_days(
-    tx: Transaction,
-    event_id: UUID,
-    zone_id: UUID,
-    days: Sequence[dt.date],
-    *,
-    held: int = 0,
-    sold: int = 0,
-) -> int:
-    return await tx.run(
+    tx: Transaction, event_id: UUID, changes: Sequence[tuple[UUID, dt.date, int, int]]
+) -> None:
+    """Held and sold, of zones and days that are locked."""
+    await tx.run(
         """
-        UPDATE zone_day SET held = held + $4, sold = sold + $5
-         WHERE event_id = $1 AND zone_id = $2 AND day = ANY($3::date[])
+        UPDATE zone_day SET held = zone_day.held + more.held, sold = zone_day.sold + more.sold
+          FROM unnest($2::uuid[], $3::date[], $4::integer[], $5::integer[])
+            AS more (zone_id, day, held, sold)
+         WHERE event_id = $1 AND zone_day.zone_id = more.zone_id AND zone_day.day = more.day
         """,
         event_id,
-        zone_id,
-        days,
-        held,
-        sold,
+        [zone_id for zone_id, _, _, _ in changes],
+        [day for _, day, _, _ in changes],
+        [held for _, _, held, _ in changes],
+        [sold for _, _, _, sold in changes],
     )
 
 
@@ -162,3 +178,7 @@ async def next_place_hold_end(tx: Transaction, event_id: UUID) -> datetime | Non
         event_id,
         tx.now,
     )
+
+
+def _id(found: UUID) -> UUID:
+    return found

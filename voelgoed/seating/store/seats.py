@@ -6,21 +6,25 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from voelgoed.infra.database import Transaction
+import msgspec
+
+from voelgoed.infra.database import Transaction, json_text
 from voelgoed.seating.model.seats import SeatState, Snapshot
 
 
-async def read_snapshot(tx: Transaction, event_id: UUID, seq: int) -> Snapshot:
-    """Packed by PostgreSQL itself: fifty thousand rows become five small values."""
+async def read_snapshot(tx: Transaction, event_id: UUID, topic: str) -> Snapshot:
+    """Packed by PostgreSQL itself: fifty thousand rows become five small values. The ends
+    of holds are in the order of what is held: the one in which the rows were read. All of it,
+    the number of what was told last included, is of one moment."""
     found = await tx.row(
         Snapshot,
         """
-        SELECT $2::bigint AS seq,
+        SELECT coalesce((SELECT seq FROM live_topic WHERE topic = $2), 0) AS seq,
                (SELECT layout_id FROM event_layout WHERE event_id = $1) AS layout_id,
-               coalesce(string_agg(int4send(position), ''::bytea ORDER BY position)
+               coalesce(string_agg(int4send(position), ''::bytea)
                    FILTER (WHERE status = 'held'), '') AS held,
-               coalesce(string_agg(int8send((extract(epoch FROM held_until) * 1000000)::bigint),
-                   ''::bytea ORDER BY position) FILTER (WHERE status = 'held'), '') AS held_until,
+               coalesce(string_agg(timestamptz_send(held_until), ''::bytea)
+                   FILTER (WHERE status = 'held'), '') AS held_until,
                coalesce(string_agg(int4send(position), ''::bytea)
                    FILTER (WHERE status = 'sold'), '') AS sold,
                coalesce(string_agg(int4send(position), ''::bytea)
@@ -30,7 +34,7 @@ async def read_snapshot(tx: Transaction, event_id: UUID, seq: int) -> Snapshot:
           FROM seat_state WHERE event_id = $1 AND status <> 'available'
         """,
         event_id,
-        seq,
+        topic,
     )
     assert found is not None
     return found
@@ -89,14 +93,30 @@ async def lock_rows(tx: Transaction, event_id: UUID, rows: Sequence[int]) -> Non
     )
 
 
-async def hold_seats(
-    tx: Transaction,
-    event_id: UUID,
-    seats: Sequence[SeatState],
-    hold_id: UUID,
-    holder_id: UUID | None,
-    held_until: datetime,
-) -> int:
+async def lock_seats(tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID]) -> None:
+    """Those that anybody ever touched."""
+    await tx.run(
+        """
+        SELECT FROM seat_state WHERE event_id = $1 AND seat_id = ANY($2::uuid[])
+         ORDER BY position FOR NO KEY UPDATE
+        """,
+        event_id,
+        seat_ids,
+    )
+
+
+class WantedSeat(msgspec.Struct, frozen=True, kw_only=True):
+    """From which version, and for whom."""
+
+    seat_id: UUID
+    position: int
+    version: int
+    hold_id: UUID
+    holder_id: UUID | None
+    held_until: datetime
+
+
+async def hold_seats(tx: Transaction, event_id: UUID, wanted: Sequence[WantedSeat]) -> int:
     """Each from the version that was read. Gives how many it got."""
     return await tx.run(
         """
@@ -104,23 +124,20 @@ async def hold_seats(
                                         held_until, locked_at, seat_hold_id, holder_id, version,
                                         updated_at)
         SELECT current_organization(), $1, wanted.seat_id, wanted.position, 'held',
-               $5, $7, $4, $6, wanted.version + 1, $7
-          FROM unnest($2::uuid[], $3::integer[], $8::integer[])
-            AS wanted (seat_id, position, version)
+               wanted.held_until, $3, wanted.hold_id, wanted.holder_id, wanted.version + 1, $3
+          FROM json_to_recordset($2::json)
+            AS wanted (seat_id uuid, position integer, version integer, hold_id uuid,
+                       holder_id uuid, held_until timestamptz)
          ORDER BY wanted.position
         ON CONFLICT (organization_id, event_id, seat_id) DO UPDATE SET
-            status = 'held', held_until = $5, locked_at = $7, seat_hold_id = $4, holder_id = $6,
-            version = EXCLUDED.version, updated_at = $7
+            status = 'held', held_until = EXCLUDED.held_until, locked_at = EXCLUDED.locked_at,
+            seat_hold_id = EXCLUDED.seat_hold_id, holder_id = EXCLUDED.holder_id,
+            version = EXCLUDED.version, updated_at = EXCLUDED.updated_at
         WHERE seat.version = EXCLUDED.version - 1
         """,
         event_id,
-        [seat.seat_id for seat in seats],
-        [seat.position for seat in seats],
-        hold_id,
-        held_until,
-        holder_id,
+        json_text(wanted),
         tx.now,
-        [seat.version for seat in seats],
     )
 
 
@@ -130,69 +147,95 @@ async def hold_seats(
 
 
 async def release_seats(
-    tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_id: UUID
+    tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_ids: Sequence[UUID]
 ) -> list[UUID]:
-    """Those that this hold still has."""
+    """Those that these holds still have."""
     return await tx.rows(
         _id,
         """
         WITH mine AS (
             SELECT seat_id FROM seat_state
              WHERE event_id = $1 AND seat_id = ANY($2::uuid[])
-               AND status = 'held' AND seat_hold_id = $3
+               AND status = 'held' AND seat_hold_id = ANY($3::uuid[])
              ORDER BY position FOR NO KEY UPDATE
         )
         UPDATE seat_state AS seat SET
                status = 'available', held_until = NULL, locked_at = NULL,
                seat_hold_id = NULL, holder_id = NULL, version = version + 1, updated_at = $4
          WHERE event_id = $1 AND seat.seat_id = ANY(ARRAY(SELECT seat_id FROM mine))
-           AND status = 'held' AND seat_hold_id = $3
+           AND status = 'held' AND seat_hold_id = ANY($3::uuid[])
         RETURNING seat_id
         """,
         event_id,
         seat_ids,
-        hold_id,
+        hold_ids,
+        tx.now,
+    )
+
+
+async def prolong_seats(
+    tx: Transaction,
+    event_id: UUID,
+    seat_ids: Sequence[UUID],
+    hold_ids: Sequence[UUID],
+    held_until: datetime,
+) -> int:
+    return await tx.run(
+        """
+        WITH mine AS (
+            SELECT seat_id FROM seat_state
+             WHERE event_id = $1 AND seat_id = ANY($2::uuid[])
+               AND status = 'held' AND seat_hold_id = ANY($3::uuid[]) AND held_until > $5
+             ORDER BY position FOR NO KEY UPDATE
+        )
+        UPDATE seat_state SET held_until = $4, version = version + 1, updated_at = $5
+         WHERE event_id = $1 AND seat_id = ANY(ARRAY(SELECT seat_id FROM mine))
+        """,
+        event_id,
+        seat_ids,
+        hold_ids,
+        held_until,
         tx.now,
     )
 
 
 async def sell_seats(
-    tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_id: UUID
+    tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_ids: Sequence[UUID]
 ) -> list[UUID]:
-    """Those that this hold still has, and whose time has not run out."""
+    """Those that these holds still have, and whose time has not run out."""
     return await tx.rows(
         _id,
         """
         WITH mine AS (
             SELECT seat_id FROM seat_state
              WHERE event_id = $1 AND seat_id = ANY($2::uuid[])
-               AND status = 'held' AND seat_hold_id = $3 AND held_until > $4
+               AND status = 'held' AND seat_hold_id = ANY($3::uuid[]) AND held_until > $4
              ORDER BY position FOR NO KEY UPDATE
         )
         UPDATE seat_state AS seat SET
                status = 'sold', held_until = NULL, locked_at = NULL,
                version = version + 1, updated_at = $4
          WHERE event_id = $1 AND seat.seat_id = ANY(ARRAY(SELECT seat_id FROM mine))
-           AND status = 'held' AND seat_hold_id = $3 AND held_until > $4
+           AND status = 'held' AND seat_hold_id = ANY($3::uuid[]) AND held_until > $4
         RETURNING seat_id
         """,
         event_id,
         seat_ids,
-        hold_id,
+        hold_ids,
         tx.now,
     )
 
 
 async def return_seats(
-    tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_id: UUID
+    tx: Transaction, event_id: UUID, seat_ids: Sequence[UUID], hold_ids: Sequence[UUID]
 ) -> list[UUID]:
-    """Sold through this hold, and free again. What was blocked meanwhile stays blocked."""
+    """Sold through these holds, and free again. What was blocked meanwhile stays blocked."""
     return await tx.rows(
         _id,
         """
         WITH mine AS (
             SELECT seat_id FROM seat_state
-             WHERE event_id = $1 AND seat_id = ANY($2::uuid[]) AND seat_hold_id = $3
+             WHERE event_id = $1 AND seat_id = ANY($2::uuid[]) AND seat_hold_id = ANY($3::uuid[])
                AND (status = 'sold' OR sold_when_blocked)
              ORDER BY position FOR NO KEY UPDATE
         )
@@ -201,12 +244,12 @@ async def return_seats(
                sold_when_blocked = false, seat_hold_id = NULL, holder_id = NULL,
                version = version + 1, updated_at = $4
          WHERE event_id = $1 AND seat.seat_id = ANY(ARRAY(SELECT seat_id FROM mine))
-           AND seat_hold_id = $3 AND (status = 'sold' OR sold_when_blocked)
+           AND seat_hold_id = ANY($3::uuid[]) AND (status = 'sold' OR sold_when_blocked)
         RETURNING seat_id
         """,
         event_id,
         seat_ids,
-        hold_id,
+        hold_ids,
         tx.now,
     )
 

@@ -1,0 +1,161 @@
+"""Whether somebody is let through.
+
+The only place where this is decided, online, offline and afterwards; the scanner's twin of it is
+judged by the same cases (contracts/scan_decisions.json). Everything it needs is given to it.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import msgspec
+
+from voelgoed.events.model import EventDay
+from voelgoed.scanning.model import (
+    Attempt,
+    EventFacts,
+    GateFacts,
+    History,
+    Reason,
+    TicketFacts,
+    Verdict,
+)
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a decision is made from."""
+
+    attempt: Attempt
+    event: EventFacts
+    gate: GateFacts
+    ticket: TicketFacts | None
+    """None: there is none by this code."""
+    history: History
+
+
+def decide(case: Case) -> Verdict:
+    if case.ticket is None:
+        return Verdict(status="denied", reason="ticket_not_found")
+    if case.attempt.direction == "exit":
+        return _leave(case, case.ticket)
+    for refuse in _ENTRY:
+        if (reason := refuse(case, case.ticket)) is not None:
+            since = _seconds_since(case) if reason == "already_scanned" else None
+            return Verdict(status="denied", reason=reason, seconds_since_last_scan=since)
+    day = day_of(case.event.days, case.attempt.at)
+    return Verdict(status="admitted", entry_number=case.history.entries + 1, day=day)
+
+
+def _leave(case: Case, ticket: TicketFacts) -> Verdict:
+    """Whoever is inside may go, whatever has become of their ticket or of the gate."""
+    if ticket.event_id != case.event.id:
+        return Verdict(status="denied", reason="wrong_event")
+    if not case.history.is_inside:
+        return Verdict(status="denied", reason="not_inside")
+    return Verdict(status="admitted")
+
+
+def day_of(days: Sequence[EventDay], at: datetime) -> str | None:
+    """For which of the event's days somebody comes. Gates open before a day begins: what lies
+    between two days belongs to the later one, what lies after the last to that."""
+    for day in days:
+        if at < day.ends_at:
+            return day.date.isoformat()
+    return days[-1].date.isoformat() if days else None
+
+
+def _wrong_event(case: Case, ticket: TicketFacts) -> Reason | None:
+    return "wrong_event" if ticket.event_id != case.event.id else None
+
+
+def _revoked(case: Case, ticket: TicketFacts) -> Reason | None:
+    """A barcode of an earlier issue: somebody else has the ticket now, or it was lost."""
+    issue = case.attempt.issue
+    return "barcode_revoked" if issue is not None and issue != ticket.issue else None
+
+
+def _not_valid(case: Case, ticket: TicketFacts) -> Reason | None:
+    if ticket.status == "used":
+        return "ticket_already_used"
+    if ticket.status == "voided":
+        return "ticket_voided"
+    return "ticket_refunded" if ticket.status == "refunded" else None
+
+
+def _scanned_just_now(case: Case, ticket: TicketFacts) -> Reason | None:
+    since = _seconds_since(case)
+    return "already_scanned" if since is not None and since < case.event.dedup_window_s else None
+
+
+def _seconds_since(case: Case) -> int | None:
+    """Whole ones. Measured between the moments of the two scans, whenever they became known."""
+    last = case.history.last_scanned_at
+    return None if last is None else int(abs((case.attempt.at - last).total_seconds()))
+
+
+def _event_is_off(case: Case, ticket: TicketFacts) -> Reason | None:
+    if case.event.status != "live":
+        return "event_not_live"
+    return "event_ended" if case.attempt.at > case.event.ends_at else None
+
+
+def _gate_is_closed(case: Case, ticket: TicketFacts) -> Reason | None:
+    return "gate_closed" if case.gate.status != "open" else None
+
+
+def _wrong_gate(case: Case, ticket: TicketFacts) -> Reason | None:
+    if ticket.gate_ids is not None and case.gate.id not in ticket.gate_ids:
+        return "wrong_gate"
+    zones = case.gate.allowed_zones
+    return "wrong_gate" if zones is not None and ticket.zone_id not in zones else None
+
+
+def _wrong_day(case: Case, ticket: TicketFacts) -> Reason | None:
+    if not ticket.days:
+        return None
+    return (
+        "not_valid_today" if day_of(case.event.days, case.attempt.at) not in ticket.days else None
+    )
+
+
+def _membership_ended(case: Case, ticket: TicketFacts) -> Reason | None:
+    return "membership_not_active" if ticket.is_membership_active is False else None
+
+
+def _may_not_come_again(case: Case, ticket: TicketFacts) -> Reason | None:
+    if not case.history.entries or ticket.reentry == "allowed":
+        return None
+    if ticket.reentry == "never":
+        return "reentry_not_allowed"
+    return "exit_required" if case.history.is_inside else None
+
+
+def _came_too_often(case: Case, ticket: TicketFacts) -> Reason | None:
+    if ticket.entry_limit is not None and case.history.entries >= ticket.entry_limit:
+        return "entry_limit_reached"
+    today = day_of(case.event.days, case.attempt.at)
+    entries_today = case.history.entries_by_day.get(today, 0) if today else case.history.entries
+    most = ticket.max_daily_entries
+    return "daily_limit_reached" if most is not None and entries_today >= most else None
+
+
+def _gate_is_full(case: Case, ticket: TicketFacts) -> Reason | None:
+    most = case.gate.hard_capacity_limit
+    return "gate_at_capacity" if most is not None and case.gate.inside >= most else None
+
+
+_ENTRY: tuple[Callable[[Case, TicketFacts], Reason | None], ...] = (
+    _wrong_event,
+    _revoked,
+    _not_valid,
+    _scanned_just_now,
+    _event_is_off,
+    _gate_is_closed,
+    _wrong_gate,
+    _wrong_day,
+    _membership_ended,
+    _may_not_come_again,
+    _came_too_often,
+    _gate_is_full,
+)
+"""What is wrong with the ticket comes before what is wrong with the place: who is sent away should
+hear what will not change by waiting."""
