@@ -6,7 +6,7 @@ between machines. `make bench ARGS="http"` runs the named ones only.
 
 import sys
 
-from bench import checkout, holds, http, imports, layouts, live, seating, sweep
+from bench import checkout, holds, http, imports, layouts, live, scans, seating, sweep
 
 BENCHES = {
     "http": http.main,
@@ -17,6 +17,7 @@ BENCHES = {
     "sweep": sweep.main,
     "checkout": checkout.main,
     "imports": imports.main,
+    "scans": scans.main,
 }
 
 

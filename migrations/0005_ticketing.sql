@@ -154,6 +154,8 @@ CREATE TABLE ticket (
     barcode_hash    bytea NOT NULL,   -- SHA-256 of the only text that is its barcode
     key_number      smallint NOT NULL,
     status          text NOT NULL CHECK (status IN ('active', 'scanned', 'used', 'voided', 'refunded')),
+    -- Apart from the status, so that a scan changes nothing that an index looks at.
+    is_valid        boolean NOT NULL GENERATED ALWAYS AS (status IN ('active', 'scanned', 'used')) STORED,
     status_reason   text NOT NULL DEFAULT '',
     ticket_type_id  uuid NOT NULL,
     order_id        uuid,             -- null: sold elsewhere and imported
@@ -170,10 +172,13 @@ CREATE TABLE ticket (
     price_minor     bigint NOT NULL DEFAULT 0,
     associated_membership_id uuid,
     external_reference text,
-    scanned_at      timestamptz,
-    last_scanned_at timestamptz,
+    scanned_at      timestamptz,      -- of the first entry
+    last_scanned_at timestamptz,      -- of the last one, and where and on which of the event's days
     last_gate_id    uuid,
-    scan_count      integer NOT NULL DEFAULT 0,
+    last_entry_day  date,
+    day_entries     integer NOT NULL DEFAULT 0,  -- on that day
+    is_inside       boolean NOT NULL DEFAULT false,  -- since then, as far as anybody saw
+    scan_count      integer NOT NULL DEFAULT 0,  -- entries
     version         integer NOT NULL DEFAULT 1,
     created_at      timestamptz NOT NULL,
     updated_at      timestamptz NOT NULL,
@@ -186,7 +191,7 @@ CREATE INDEX ticket_by_event ON ticket (organization_id, event_id, id);
 CREATE INDEX ticket_by_order ON ticket (organization_id, order_id) WHERE order_id IS NOT NULL;
 -- One valid ticket for a seat of an event, whatever else went wrong.
 CREATE UNIQUE INDEX ticket_one_per_seat ON ticket (organization_id, event_id, seat_id)
-    WHERE seat_id IS NOT NULL AND status IN ('active', 'scanned', 'used');
+    WHERE seat_id IS NOT NULL AND is_valid;
 
 -- What gates must hear of: a ticket that is no longer good, or whose barcode is another.
 CREATE TABLE ticket_revocation (

@@ -45,6 +45,7 @@ from voelgoed.infra.web import (
     send_refusal,
     status_of,
 )
+from voelgoed.scanning import api as scanning_api
 from voelgoed.seating import api as seating_api
 from voelgoed.services import Services
 from voelgoed.ticketing import api as ticketing_api
@@ -60,6 +61,7 @@ API_ROUTES = [
     *events_api.ROUTES,
     *seating_api.ROUTES,
     *ticketing_api.ROUTES,
+    *scanning_api.ROUTES,
 ]
 APOLOGY = ErrorBody("internal_error", "Something went wrong here; it has been noted.", {})
 HotRoute = Callable[[Scope, Receive, Send, Services], Awaitable[None]]
@@ -254,7 +256,12 @@ def _observer(method: str, route: str, status: int) -> Any:
 
 
 def hot_route(scope: Scope) -> HotRoute | None:
-    if scope["method"] == "POST" and (named := ticketing_api.RESERVE.match(scope["path"])):
+    if scope["method"] != "POST":
+        return None
+    if scanning_api.SCANS.match(scope["path"]):
+        scope["path_template"] = scanning_api.SCANS_TEMPLATE
+        return scanning_api.answer_scan
+    if (named := ticketing_api.RESERVE.match(scope["path"])) is not None:
         scope["path_params"] = named.groupdict()
         scope["path_template"] = ticketing_api.RESERVE_TEMPLATE
         return ticketing_api.answer_reserve

@@ -46,6 +46,7 @@ def _config() -> OpenAPIConfig:
         components=Components(
             security_schemes={
                 "bearer": SecurityScheme(type="http", scheme="bearer"),
+                "device": SecurityScheme(type="http", scheme="bearer"),
                 "cookie": SecurityScheme(type="apiKey", name=COOKIE, security_scheme_in="cookie"),
             }
         ),

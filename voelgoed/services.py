@@ -14,6 +14,7 @@ from voelgoed.infra.jobs import Jobs
 from voelgoed.infra.live import Live
 from voelgoed.infra.mail import Mail
 from voelgoed.infra.master_key import MasterKey, key_kept_in
+from voelgoed.scanning.actions.scan_desk import ScanDesk
 from voelgoed.seating import jobs as seating_jobs
 from voelgoed.ticketing import jobs as ticketing_jobs
 from voelgoed.ticketing.actions.checkout import Checkout
@@ -39,6 +40,7 @@ class Services:
     mail: Mail
     documents: Documents
     letters: Letters
+    scans: ScanDesk
 
 
 def master_key_of(settings: Settings) -> MasterKey:
@@ -97,6 +99,7 @@ def build_services(
         mail=mail,
         documents=documents,
         letters=letters,
+        scans=ScanDesk(database, cache),
     )
 
 

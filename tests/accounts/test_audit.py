@@ -77,9 +77,15 @@ ELSEWHERE = {
     ("POST", "/api/payments/{payment_id:uuid}/refund-settlement"),
     ("POST", "/api/orders/{order_id:uuid}/letters"),
     ("POST", "/api/events/{event_id:uuid}/ticket-imports"),
+    ("POST", "/api/scans"),
+    ("POST", "/api/scanning/pair"),
+    ("POST", "/api/scanning/key-rotations"),
+    ("POST", "/api/scanning/heartbeat"),
+    ("PATCH", "/api/scanning/devices/{device_id:uuid}"),
+    ("DELETE", "/api/scanning/devices/{device_id:uuid}"),
 }
 """By a payment provider, or after it (tests/ticketing/test_payments.py); by a job, when it is done
-(test_order_letters.py, test_import_api.py)."""
+(test_order_letters.py, test_import_api.py); by a device, or to one (tests/scanning)."""
 
 # In an order in which each is possible; every write route of the app is among them.
 WRITES = [
@@ -140,6 +146,12 @@ WRITES = [
         "/api/events/{event_id:uuid}/gates/{gate_id:uuid}",
         {"version": 1, "status": "open"},
         "gate_changed",
+    ),
+    Write(
+        "POST",
+        "/api/scanning/pairings",
+        {"gate_id": "{gate_id:uuid}", "name": "iPad"},
+        "device_pairing_created",
     ),
     Write("DELETE", "/api/events/{event_id:uuid}/gates/{gate_id:uuid}", None, "gate_deleted"),
     Write(

@@ -33,6 +33,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 DECIDED_INSIDE: set[Permission] = {"events.read_unpublished", "seats.sell_withheld"}
 """By the routes that read events, and by those that look at or take seats."""
 ABOUT: dict[str, str] = {
+    "devices": r"/scanning/(devices|pairings)",
     "event_keys": r"/events/.*/keys$",
     "seats": r"/(seat|layout|availability|best-available|selection-checks|zones)",
     "layouts": r"/(layout|seating-report)",
@@ -98,9 +99,9 @@ def test_everybody_but_customers_sees_drafts() -> None:
     assert sees_drafts == set(ROLES) - {"customer"}
 
 
-def test_a_gate_supervisor_runs_gates_and_writes_nothing_else() -> None:
+def test_a_gate_supervisor_runs_gates_and_their_devices_and_writes_nothing_else() -> None:
     writes = {name for name in PERMISSIONS["gate_supervisor"] if name.endswith(".write")}
-    assert writes == {"gates.write"}
+    assert writes == {"devices.write", "gates.write"}
 
 
 def test_the_box_office_blocks_and_sells_seats_and_writes_nothing_else() -> None:
@@ -166,7 +167,8 @@ def our_calls(services: Services) -> list[Call]:
 
 def test_every_route_says_whom_it_is_for(services: Services) -> None:
     declared = [
-        call.opt.get("public") is True or "permission" in call.opt for call in our_calls(services)
+        call.opt.get("public") is True or "permission" in call.opt or "device" in call.opt
+        for call in our_calls(services)
     ]
     assert len(declared) > 30
     assert all(declared), [str(call) for call in our_calls(services) if not call.opt]
@@ -201,13 +203,14 @@ def test_any_logged_in_caller_reaches_their_own_session_and_nothing_else(
     }
 
 
-def test_strangers_change_nothing_but_log_in_register_and_tell_what_they_signed(
+def test_strangers_change_nothing_but_log_in_register_pair_and_tell_what_they_signed(
     services: Services,
 ) -> None:
     public = [call for call in our_calls(services) if call.opt.get("public")]
     assert {str(call) for call in public if call.method not in ("GET", "HEAD")} == {
         "POST /api/sessions",
         "POST /api/registrations",
+        "POST /api/scanning/pair",
         "POST /api/payment-notices/{provider:str}/{organization_id:uuid}",
     }
 
@@ -250,8 +253,19 @@ async def test_every_route_that_is_not_public_turns_strangers_away(
     client: httpx.AsyncClient, services: Services
 ) -> None:
     calls = [call for call in our_calls(services) if not call.opt.get("public")]
-    answers = {str(call): verdict(await call.send(client)) for call in calls}
-    assert set(answers.values()) == {"unauthorized"}, answers
+    for call in calls:
+        wanted = "invalid_device_token" if "device" in call.opt else "unauthorized"
+        assert verdict(await call.send(client)) == wanted, call
+
+
+async def test_what_is_for_devices_is_for_nobody_else(
+    client: httpx.AsyncClient, services: Services, tenant: Tenant
+) -> None:
+    calls = [call for call in our_calls(services) if "device" in call.opt]
+    assert len(calls) >= 4
+    for call in calls:
+        answer = await call.send(client, **tenant.as_("owner"))
+        assert verdict(answer) == "invalid_device_token", call
 
 
 async def test_public_routes_ask_for_no_session(

@@ -60,8 +60,9 @@ async def test_every_tenant_policy_compares_the_organisation(catalogue: asyncpg.
         assert mine["tenant"]["qual"] == f"({column} = current_organization())"
         assert mine["tenant"]["cmd"] == "ALL"
         others = {name: p["roles"] for name, p in mine.items() if name != "tenant"}
-        # The owner's functions tell ids of organisations, and nothing else, to who sweeps.
-        known = ({}, {"directory": ["voelgoed_owner"]}, {"sweep": ["voelgoed_owner"]})
+        # The owner's functions tell ids of organisations, and nothing else, to who sweeps and to
+        # who has a token.
+        known = [{}, *({name: ["voelgoed_owner"]} for name in ("directory", "sweep", "pairing"))]
         assert others in known, "a policy that opens the wall"
 
 
@@ -154,11 +155,17 @@ async def test_one_connection_serving_two_organisations_in_turn_keeps_them_apart
         assert slug == current.organization.slug
 
 
-async def test_the_server_may_only_add_to_the_audit_log(services: Services, tenant: Tenant):
+async def test_the_server_may_only_add_to_the_audit_log_and_to_scans(
+    services: Services, tenant: Tenant
+):
     for statement in (
         "UPDATE audit_entry SET action = 'nothing happened'",
         "DELETE FROM audit_entry",
         "TRUNCATE audit_entry",
+        "UPDATE scan SET status = 'denied'",
+        "DELETE FROM scan",
+        "UPDATE scan_annulment SET reason = ''",
+        "DELETE FROM scan_annulment",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with services.database.transaction(tenant.id) as tx:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voelgoed.events.model import EventDay
-from voelgoed.scanning.model import Reason, Verdict
+from voelgoed.scanning.model.decisions import Reason, Verdict
 from voelgoed.scanning.rules.decision import Case, day_of, decide
 
 CONTRACT: dict[str, Any] = msgspec.json.decode(

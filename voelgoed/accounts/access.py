@@ -118,10 +118,11 @@ def delete(path: str, permission: Permission | None, *refusals: type[Refusal]) -
     return _route(litestar.delete, path, permission, refusals, 204)
 
 
-def public_post(path: str, *refusals: type[Refusal]) -> Decorator:
+def public_post(path: str, *refusals: type[Refusal], status: int = 201) -> Decorator:
     """A route that anybody may use, logged in or not."""
     return litestar.post(
         path,
+        status_code=status,
         responses=documented((*ALWAYS_POSSIBLE, *WITH_A_BODY, CrossSiteRequest, *refusals)),
         security=[{}],
         opt={"public": True},
@@ -167,10 +168,10 @@ async def caller_of(connection: Connection) -> Caller:
 
 async def caller_in(scope: Scope, doorman: Doorman) -> Caller:
     headers: dict[bytes, bytes] = dict(scope["headers"])
-    token = _bearer(headers) or _cookie(headers)
+    token = bearer_in(headers) or _cookie(headers)
     if not token:
         raise Unauthorized()
-    return await authenticate(doorman, token, _origin(scope, headers))
+    return await authenticate(doorman, token, origin_in(scope, headers))
 
 
 def require(caller: Caller, permission: Permission) -> None:
@@ -202,16 +203,21 @@ class Call:
     def origin(self) -> Origin:
         return origin_of(self._request)
 
+    @property
+    def scope(self) -> Scope:
+        """Where guards leave what they found out."""
+        return self._request.scope  # pyright: ignore[reportReturnType]
+
 
 def provide_call(request: litestar.Request[Any, Any, Any]) -> Call:
     return Call(request)
 
 
 def origin_of(connection: Connection) -> Origin:
-    return _origin(connection.scope, dict(connection.scope["headers"]))  # pyright: ignore[reportArgumentType]
+    return origin_in(connection.scope, dict(connection.scope["headers"]))  # pyright: ignore[reportArgumentType]
 
 
-def _origin(scope: Scope, headers: dict[bytes, bytes]) -> Origin:
+def origin_in(scope: Scope, headers: dict[bytes, bytes]) -> Origin:
     agent = headers.get(b"user-agent", b"").decode("latin-1")
     return Origin(_address(scope), agent[:USER_AGENT_CHARACTERS_MAX])
 
@@ -260,7 +266,7 @@ def _host(url: str) -> str:
         return "not a host"
 
 
-def _bearer(headers: dict[bytes, bytes]) -> str | None:
+def bearer_in(headers: dict[bytes, bytes]) -> str | None:
     scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
 

@@ -255,6 +255,12 @@ class Database:
         async with self._acquired() as connection:
             return [row[0] for row in await connection.fetch("SELECT organization_ids()")]
 
+    async def organization_of_pairing(self, token_hash: bytes) -> UUID | None:
+        """Whose device it will be that has this token, which is all it knows."""
+        async with self._acquired() as connection:
+            query = "SELECT organization_of_pairing($1, $2)"
+            return await connection.fetchval(query, token_hash, self.clock.now())
+
     async def organizations_with_ended_holds(self, before: datetime) -> list[UUID]:
         """For the sweep, which has to know whom to ask."""
         async with self._acquired() as connection:

@@ -61,6 +61,10 @@ class MasterKey:
         """32 bytes that only this key gives, for this purpose and context."""
         return _derived(self._keys[0], "derive", purpose, *context)
 
+    def derivations(self, purpose: str, *context: bytes) -> list[bytes]:
+        """What `derive` gives, and gave before the key was changed: to verify, not to give out."""
+        return [_derived(key, "derive", purpose, *context) for key in self._keys]
+
     def seal(self, purpose: str, plaintext: bytes, context: bytes) -> bytes:
         """The context is where it belongs: what is moved elsewhere does not open there."""
         key, nonce = self._keys[0], token_bytes(NONCE_BYTES)

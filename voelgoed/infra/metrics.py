@@ -53,3 +53,8 @@ seating_figure = Gauge(
     "Of events on sale: orphan_ratio, vip_utilisation, accessibility_utilisation.",
     ("event_id", "figure"),
 )
+scans_made = Counter(
+    "voelgoedevents_scanning_scans",
+    "Scans by decision and reason.",
+    ("status", "reason"),
+)

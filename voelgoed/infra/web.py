@@ -217,6 +217,17 @@ class GivesAgain(Operation):
 
 
 @dataclass
+class AnswersMissing(Operation):
+    """An operation whose answer about what there is not has its own shape, and the status 404."""
+
+    def __post_init__(self) -> None:
+        assert self.responses is not None
+        answer = self.responses["200"]
+        assert isinstance(answer, OpenAPIResponse)
+        self.responses["404"] = replace(answer, description="There is none, and what follows")
+
+
+@dataclass
 class GivesTable(Operation):
     """An operation that answers with a file, of rows separated by commas or an array of objects."""
 

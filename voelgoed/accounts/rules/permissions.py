@@ -6,6 +6,8 @@ from voelgoed.accounts.model import Role
 
 Permission = Literal[
     "audit.read",
+    "devices.read",
+    "devices.write",
     "events.read",
     "events.read_unpublished",
     "events.write",
@@ -45,6 +47,7 @@ Permission = Literal[
 EVERYTHING: frozenset[Permission] = frozenset(get_args(Permission))
 _LOOK_AT_EVENTS: frozenset[Permission] = frozenset(
     {
+        "devices.read",
         "events.read",
         "events.read_unpublished",
         "event_keys.read",
@@ -62,6 +65,7 @@ _LOOK_AT_PEOPLE: frozenset[Permission] = frozenset(
 )
 _ARRANGE_EVENTS: frozenset[Permission] = frozenset(
     {
+        "devices.write",
         "events.write",
         "event_keys.write",
         "gates.write",
@@ -79,7 +83,7 @@ _BUY: frozenset[Permission] = frozenset(
 _SELL: frozenset[Permission] = frozenset(
     {*_BUY, "sales.read", "sales.write", "seats.block", "seats.sell_withheld"}
 )
-_RUN_GATES: frozenset[Permission] = frozenset({"gates.write"})
+_RUN_GATES: frozenset[Permission] = frozenset({"devices.write", "gates.write"})
 _VISIT: frozenset[Permission] = frozenset(
     {
         *_BUY,

@@ -97,3 +97,11 @@ async def gate_of(tx: Transaction, event_id: UUID, gate_id: UUID) -> Gate:
     if gate is None:
         raise GateNotFound()
     return gate
+
+
+async def gate_anywhere(tx: Transaction, gate_id: UUID) -> Gate:
+    """Of whichever event."""
+    gate = await store.find_gate_anywhere(tx, gate_id)
+    if gate is None:
+        raise GateNotFound()
+    return gate

@@ -73,3 +73,15 @@ async def update_gate(tx: Transaction, gate: Gate) -> int:
 
 async def delete_gate(tx: Transaction, gate_id: UUID) -> int:
     return await tx.run("DELETE FROM gate WHERE id = $1", gate_id)
+
+
+async def find_gate_anywhere(tx: Transaction, gate_id: UUID) -> Gate | None:
+    return await tx.row(
+        Gate,
+        """
+        SELECT id, event_id, code, name, allowed_zones, capacity, hard_capacity_limit, status,
+               version, created_at, updated_at
+          FROM gate WHERE id = $1
+        """,
+        gate_id,
+    )

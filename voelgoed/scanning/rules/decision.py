@@ -10,7 +10,7 @@ from datetime import datetime
 import msgspec
 
 from voelgoed.events.model import EventDay
-from voelgoed.scanning.model import (
+from voelgoed.scanning.model.decisions import (
     Attempt,
     EventFacts,
     GateFacts,
@@ -49,7 +49,7 @@ def _leave(case: Case, ticket: TicketFacts) -> Verdict:
     """Whoever is inside may go, whatever has become of their ticket or of the gate."""
     if ticket.event_id != case.event.id:
         return Verdict(status="denied", reason="wrong_event")
-    if not case.history.is_inside:
+    if case.history.inside_day is None:
         return Verdict(status="denied", reason="not_inside")
     return Verdict(status="admitted")
 
@@ -126,7 +126,9 @@ def _may_not_come_again(case: Case, ticket: TicketFacts) -> Reason | None:
         return None
     if ticket.reentry == "never":
         return "reentry_not_allowed"
-    return "exit_required" if case.history.is_inside else None
+    # Who was not seen leaving last night has left all the same.
+    today = day_of(case.event.days, case.attempt.at)
+    return "exit_required" if case.history.inside_day == today else None
 
 
 def _came_too_often(case: Case, ticket: TicketFacts) -> Reason | None:

@@ -45,10 +45,10 @@ def days_text(days: Iterable[dt.date]) -> str:
 
 def notes_of(ticket_type: TicketType, seat: Seat | None, beside: Sequence[str]) -> list[str]:
     """Whoever lets them in and whoever comes need to know; `beside` is the other half of a pair."""
-    return [*_seat_notes(seat, beside), *_entry_notes(ticket_type)]
+    return [*seat_notes(seat, beside), *_entry_notes(ticket_type)]
 
 
-def _seat_notes(seat: Seat | None, beside: Sequence[str]) -> list[str]:
+def seat_notes(seat: Seat | None, beside: Sequence[str]) -> list[str]:
     category = seat.category if seat else "standard"
     others = f" in {' and '.join(beside)}" if beside else ""
     if category == "wheelchair":

@@ -950,6 +950,173 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/scanning/devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List devices */
+        get: operations["list_devices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/devices/{device_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read device */
+        get: operations["read_device"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke device
+         * @description Lost or stolen: its key is worthless at once.
+         */
+        delete: operations["revoke_device"];
+        options?: never;
+        head?: never;
+        /**
+         * Change device
+         * @description Give it another name or gate, or deactivate it for a while.
+         */
+        patch: operations["change_device"];
+        trace?: never;
+    };
+    "/api/scanning/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send heartbeat
+         * @description For a device, every half minute: how it is. The answer says where it is now, and how wrong its
+         *     clock.
+         */
+        post: operations["send_heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/key-rotations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate device key
+         * @description For a device: its next key. The present one is worthless from then on.
+         */
+        post: operations["rotate_device_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/pair": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pair device
+         * @description For a device: what its token is worth. Until somebody has approved a device's own token it is
+         *     not known; ask again every few seconds.
+         */
+        post: operations["pair_device"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/pairings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create pairing
+         * @description A token by which one device becomes yours, once and within five minutes; or, with `challenge`,
+         *     your approval of a device that shows its own.
+         */
+        post: operations["create_pairing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/station": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read station
+         * @description For a device: who and where it is.
+         */
+        get: operations["read_station"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Process scan
+         * @description For a device: may whoever holds this through? Admitted or denied is an answer, with 200; a
+         *     ticket that does not exist is denied with 404. With 503 and `"fallback": "offline"` the device
+         *     decides by itself.
+         */
+        post: operations["process_scan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/seating-policy": {
         parameters: {
             query?: never;
@@ -1502,6 +1669,28 @@ export interface components {
             associated_membership_id: string | null;
             email: string;
         };
+        /** Answer */
+        Answer: {
+            /** @enum {string} */
+            direction: "entry" | "exit";
+            entry_number?: number;
+            gate?: components["schemas"]["GateInfo"];
+            last_gate_name?: string;
+            last_scanned_at?: string;
+            message: string;
+            occupancy?: components["schemas"]["OccupancyInfo"];
+            reason?: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside";
+            /** Format: uuid */
+            scan_id: string;
+            /** Format: date-time */
+            scanned_at: string;
+            seat_info?: components["schemas"]["SeatInfo"] | null;
+            seconds_since_last_scan?: number;
+            /** @enum {string} */
+            status: "admitted" | "denied";
+            ticket_code: string;
+            ticket_id?: string;
+        };
         /** AuditEntry */
         AuditEntry: {
             action: string;
@@ -1592,7 +1781,7 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
             organization: components["schemas"]["Organization"];
-            permissions: ("audit.read" | "events.read" | "events.read_unpublished" | "events.write" | "event_keys.read" | "event_keys.write" | "gates.read" | "gates.write" | "holds.read" | "holds.write" | "layouts.read" | "layouts.write" | "memberships.read" | "memberships.write" | "orders.read" | "orders.write" | "organization.read" | "organization.write" | "payment_accounts.write" | "sales.read" | "sales.write" | "seating_policy.read" | "seating_policy.write" | "seats.block" | "seats.read" | "seats.sell_withheld" | "ticket_types.read" | "ticket_types.write" | "tickets.import" | "users.read" | "users.write" | "venues.read" | "venues.write" | "whitelists.read" | "whitelists.write")[];
+            permissions: ("audit.read" | "devices.read" | "devices.write" | "events.read" | "events.read_unpublished" | "events.write" | "event_keys.read" | "event_keys.write" | "gates.read" | "gates.write" | "holds.read" | "holds.write" | "layouts.read" | "layouts.write" | "memberships.read" | "memberships.write" | "orders.read" | "orders.write" | "organization.read" | "organization.write" | "payment_accounts.write" | "sales.read" | "sales.write" | "seating_policy.read" | "seating_policy.write" | "seats.block" | "seats.read" | "seats.sell_withheld" | "ticket_types.read" | "ticket_types.write" | "tickets.import" | "users.read" | "users.write" | "venues.read" | "venues.write" | "whitelists.read" | "whitelists.write")[];
             user: components["schemas"]["User"];
         };
         /** Data[CurrentSession] */
@@ -1606,6 +1795,14 @@ export interface components {
             day: string;
             held: number;
             sold: number;
+        };
+        /** DeviceChange */
+        DeviceChange: {
+            device_type?: "ipad" | "phone" | "desktop";
+            gate_id?: string | null;
+            name?: string;
+            status?: "active" | "inactive";
+            version: number;
         };
         /** ErrorBody */
         ErrorBody: {
@@ -1726,6 +1923,40 @@ export interface components {
         FaultListData: {
             data: components["schemas"]["Fault"][];
         };
+        /** FleetDevice */
+        FleetDevice: {
+            app_version: string | null;
+            battery_percent: number | null;
+            clock_offset_seconds: number | null;
+            /** @enum {string} */
+            device_type: "ipad" | "phone" | "desktop";
+            event_id: string | null;
+            gate_id: string | null;
+            gate_name: string | null;
+            /** Format: uuid */
+            id: string;
+            is_revoked: boolean;
+            last_heartbeat: string | null;
+            last_sync_at: string | null;
+            manifest_version: number | null;
+            name: string;
+            /** Format: date-time */
+            paired_at: string;
+            queue_length: number | null;
+            silent_seconds: number | null;
+            /** @enum {string} */
+            status: "active" | "inactive" | "offline";
+            version: number;
+        };
+        /** Data[FleetDevice] */
+        FleetDeviceData: {
+            data: components["schemas"]["FleetDevice"];
+        };
+        /** Page[FleetDevice] */
+        FleetDevicePage: {
+            data: components["schemas"]["FleetDevice"][];
+            next: string | null;
+        };
         /** Funnel */
         Funnel: {
             abandonment_percent: number;
@@ -1781,6 +2012,12 @@ export interface components {
         GateData: {
             data: components["schemas"]["Gate"];
         };
+        /** GateInfo */
+        GateInfo: {
+            /** Format: uuid */
+            gate_id: string;
+            gate_name: string;
+        };
         /** Data[list[Gate]] */
         GateListData: {
             data: components["schemas"]["Gate"][];
@@ -1789,6 +2026,15 @@ export interface components {
         Health: {
             /** @constant */
             status: "ok";
+        };
+        /** Heartbeat */
+        Heartbeat: {
+            app_version?: string | null;
+            battery_percent?: number | null;
+            /** Format: date-time */
+            device_time: string;
+            manifest_version?: number | null;
+            queue_length?: number | null;
         };
         /** Hold */
         Hold: {
@@ -2006,6 +2252,17 @@ export interface components {
             /** Format: uuid */
             ticket_type_id: string;
         };
+        /** NewKey */
+        NewKey: {
+            api_key: string;
+            /** Format: uuid */
+            device_id: string;
+            key_version: number;
+        };
+        /** Data[NewKey] */
+        NewKeyData: {
+            data: components["schemas"]["NewKey"];
+        };
         /** NewLayout */
         NewLayout: {
             config: {
@@ -2041,6 +2298,18 @@ export interface components {
             note: string;
             payment?: components["schemas"]["NewPayment"] | null;
         };
+        /** NewPairing */
+        NewPairing: {
+            challenge?: string | null;
+            /**
+             * @default phone
+             * @enum {string}
+             */
+            device_type: "ipad" | "phone" | "desktop";
+            /** Format: uuid */
+            gate_id: string;
+            name: string;
+        };
         /** NewPayment */
         NewPayment: {
             /** @enum {null|string} */
@@ -2062,6 +2331,25 @@ export interface components {
         NewRefund: {
             reason: string;
             ticket_ids?: string[] | null;
+        };
+        /** NewScan */
+        NewScan: {
+            /** Format: uuid */
+            device_id: string;
+            /**
+             * @default entry
+             * @enum {string}
+             */
+            direction: "entry" | "exit";
+            /**
+             * @default false
+             * @constant
+             */
+            offline_batch: false;
+            scan_id?: string | null;
+            /** Format: date-time */
+            scanned_at: string;
+            ticket_code: string;
         };
         /** NewSession */
         NewSession: {
@@ -2135,6 +2423,14 @@ export interface components {
             email: string;
             /** @default  */
             note: string;
+        };
+        /** OccupancyInfo */
+        OccupancyInfo: {
+            event_capacity: number;
+            event_current: number;
+            gate_capacity: number | null;
+            gate_current: number;
+            percent_full: number;
         };
         /** Offer */
         Offer: {
@@ -2239,6 +2535,43 @@ export interface components {
             zone_overrides?: {
                 [key: string]: components["schemas"]["ZoneOverride"];
             };
+        };
+        /** Pair */
+        Pair: {
+            app_version?: string | null;
+            device_id?: string | null;
+            /** @enum {null|string} */
+            device_type?: "ipad" | "phone" | "desktop" | null;
+            pairing_token: string;
+        };
+        /** Paired */
+        Paired: {
+            api_key: string;
+            /** Format: uuid */
+            device_id: string;
+            /** Format: uuid */
+            event_id: string;
+            /** Format: uuid */
+            gate_id: string;
+            name: string;
+            /** Format: uuid */
+            organization_id: string;
+            organization_name: string;
+        };
+        /** Pairing */
+        Pairing: {
+            /** @enum {string} */
+            device_type: "ipad" | "phone" | "desktop";
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: uuid */
+            gate_id: string;
+            name: string;
+            pairing_token: string | null;
+        };
+        /** Data[Pairing] */
+        PairingData: {
+            data: components["schemas"]["Pairing"];
         };
         /** PasswordChange */
         PasswordChange: {
@@ -2411,6 +2744,14 @@ export interface components {
             };
             name?: string | null;
             seat_ids: string[];
+        };
+        /** SeatInfo */
+        SeatInfo: {
+            block_name: string;
+            notes: string[];
+            row: string | null;
+            seat_id: string | null;
+            seat_number: string | null;
         };
         /** SeatMap */
         SeatMap: {
@@ -2614,6 +2955,27 @@ export interface components {
         /** Data[list[SessionSummary]] */
         SessionSummaryListData: {
             data: components["schemas"]["SessionSummary"][];
+        };
+        /** Station */
+        Station: {
+            /** Format: uuid */
+            device_id: string;
+            event_id: string | null;
+            event_name: string | null;
+            event_status: string | null;
+            gate_id: string | null;
+            gate_name: string | null;
+            gate_status: string | null;
+            name: string;
+            offset_seconds: number | null;
+            /** Format: uuid */
+            organization_id: string;
+            /** Format: date-time */
+            server_time: string;
+        };
+        /** Data[Station] */
+        StationData: {
+            data: components["schemas"]["Station"];
         };
         /** Step */
         Step: {
@@ -8461,6 +8823,878 @@ export interface operations {
                 };
             };
             /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_devices: {
+        parameters: {
+            query?: {
+                /** @description Only devices at this event's gates. */
+                event_id?: string | null;
+                /** @description Those that were revoked, too. */
+                with_revoked?: boolean;
+                /** @description The `next` of the page before. */
+                after?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetDevicePage"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_device: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                device_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetDeviceData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_not_found`: There is no such device. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    revoke_device: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                device_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_not_found`: There is no such device. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_device: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                device_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceChange"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetDeviceData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_not_found`: There is no such device.; `gate_not_found`: There is no such gate at this event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    send_heartbeat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Heartbeat"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StationData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_inactive`: This device was deactivated or revoked; pair it again.; `invalid_device_token`: This needs the key of a paired device. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rotate_device_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Document created, URL follows */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKeyData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_inactive`: This device was deactivated or revoked; pair it again.; `invalid_device_token`: This needs the key of a paired device. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pair_device: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Pair"];
+            };
+        };
+        responses: {
+            /** @description Document created, URL follows */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Paired"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `pairing_token_not_found`: This pairing token is not known, or was used, or is more than five minutes old. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `too_many_devices`: An organisation has at most 5,000 devices; revoke those that are no longer used. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_pairing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPairing"];
+            };
+        };
+        responses: {
+            /** @description Document created, URL follows */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairingData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `gate_not_found`: There is no such gate at this event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `pairing_token_taken`: This pairing token is in use already; let the device show a new one. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_station: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StationData"];
+                };
+            };
+            /** @description `device_inactive`: This device was deactivated or revoked; pair it again.; `invalid_device_token`: This needs the key of a paired device. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    process_scan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewScan"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_inactive`: This device was deactivated or revoked; pair it again.; `invalid_device_token`: This needs the key of a paired device. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_mismatch`: The key belongs to another device than the one named.; `device_not_assigned_to_gate`: This device has no gate; a supervisor must assign it to one. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is none, and what follows */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `scan_id_reused`: This scan_id was used for another scan. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one.; `invalid_ticket_code_format`: That is neither a ticket code such as 3KQR-7F92-4M1X nor the barcode of a ticket.; `timestamp_out_of_range`: The device's clock is more than five minutes off; set its date and time. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `overloaded`: Too many want the same at this moment; try again shortly.; `storage_unavailable`: The database cannot be reached right now; try again shortly. */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -61,7 +61,7 @@ class GateFacts(msgspec.Struct, frozen=True, kw_only=True):
     """None: every zone."""
     hard_capacity_limit: int | None
     inside: int
-    """Who came in here, without those who left here."""
+    """Who came in here today and has not left."""
 
 
 class TicketFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +90,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     entries_by_day: dict[str, int]
     last_scanned_at: datetime | None
     """Of its last entry."""
-    is_inside: bool
+    inside_day: str | None
+    """The event's day on which they came in, if nobody saw them leave since."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

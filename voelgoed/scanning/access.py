@@ -1,0 +1,60 @@
+"""Routes for devices. Their key proves who they are; whether they may, each action asks."""
+
+from typing import Any
+
+import litestar
+from litestar.handlers import BaseRouteHandler
+from litestar.openapi.spec import Operation
+
+from voelgoed.accounts.access import Call, Connection, Decorator, Scope, bearer_in, origin_in
+from voelgoed.infra.master_key import MasterKey
+from voelgoed.infra.refusal import Refusal
+from voelgoed.infra.web import ALWAYS_POSSIBLE, BODY_BYTES_MAX, WITH_A_BODY, documented
+from voelgoed.scanning.actions.own_device import DeviceCaller, prove
+from voelgoed.scanning.model.refusals import DeviceInactive, InvalidDeviceToken
+
+POSSIBLE = (*ALWAYS_POSSIBLE, InvalidDeviceToken, DeviceInactive)
+SECURITY: list[dict[str, list[str]]] = [{"device": []}]
+
+
+def device_get(path: str, *refusals: type[Refusal]) -> Decorator:
+    return litestar.get(
+        path,
+        guards=[_requires_device],
+        opt={"device": True},
+        responses=documented((*POSSIBLE, *refusals)),
+        security=SECURITY,
+    )
+
+
+def device_post(
+    path: str,
+    *refusals: type[Refusal],
+    status: int = 200,
+    operation_class: type[Operation] = Operation,
+) -> Decorator:
+    return litestar.post(
+        path,
+        guards=[_requires_device],
+        opt={"device": True},
+        responses=documented((*POSSIBLE, *WITH_A_BODY, *refusals)),
+        security=SECURITY,
+        status_code=status,
+        request_max_body_size=BODY_BYTES_MAX,
+        operation_class=operation_class,
+    )
+
+
+async def _requires_device(connection: Connection, _: BaseRouteHandler) -> None:
+    connection.scope["user"] = device_in(connection.scope, connection.app.state.master_key)  # pyright: ignore[reportArgumentType]
+
+
+def device_in(scope: Scope, master_key: MasterKey) -> DeviceCaller:
+    headers: dict[bytes, bytes] = dict(scope["headers"])
+    return prove(master_key, bearer_in(headers), origin_in(scope, headers))
+
+
+def device_of(call: Call) -> DeviceCaller:
+    found: Any = call.scope["user"]
+    assert isinstance(found, DeviceCaller)
+    return found

@@ -1,0 +1,225 @@
+"""Devices: how they become ours, stay ours, and cease to be."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from secrets import token_bytes
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.accounts.actions.audit import record
+from voelgoed.accounts.actions.organizations import organization_of
+from voelgoed.accounts.model import Caller, Origin
+from voelgoed.events.actions.gates import gate_anywhere
+from voelgoed.infra.changes import changed
+from voelgoed.infra.database import Database, Transaction, refusing
+from voelgoed.infra.ids import new_id
+from voelgoed.infra.master_key import MasterKey
+from voelgoed.infra.refusal import VersionConflict
+from voelgoed.scanning.model.devices import (
+    Device,
+    DeviceChange,
+    DeviceType,
+    FleetDevice,
+    NewPairing,
+    Pair,
+    Paired,
+    Pairing,
+)
+from voelgoed.scanning.model.refusals import (
+    DeviceNotFound,
+    PairingTokenNotFound,
+    PairingTokenTaken,
+    TooManyDevices,
+)
+from voelgoed.scanning.rules.device_keys import PURPOSE, DeviceKey, context, key_text
+from voelgoed.scanning.rules.devices import PAIRING_TTL, fleet_device
+from voelgoed.scanning.store import devices as store
+from voelgoed.scanning.store.devices import PairingRow
+from voelgoed.ticketing.rules.codes import CODE_RANDOM_BYTES, code_from, read_code
+
+DEVICES_MAX = 5_000
+
+
+async def create_pairing(database: Database, caller: Caller, new: NewPairing) -> Pairing:
+    """A token for a device to use, or the approval of one that a device shows."""
+    token = None if new.challenge else code_from(token_bytes(CODE_RANDOM_BYTES))
+    assert caller.id is not None
+    async with database.transaction(caller.organization_id) as tx:
+        gate = await gate_anywhere(tx, new.gate_id)
+        row = PairingRow(
+            token_hash=bytes.fromhex(new.challenge) if new.challenge else token_hash(token or ""),
+            gate_id=gate.id,
+            event_id=gate.event_id,
+            name=new.name,
+            device_type=new.device_type,
+            created_by_id=caller.id,
+            expires_at=tx.now + PAIRING_TTL,
+        )
+        with refusing("pairing_token_taken", PairingTokenTaken):
+            await store.insert_pairing(tx, row)
+        changes: dict[str, object] = {
+            "gate_id": gate.id,
+            "name": new.name,
+            "made_by": "device" if new.challenge else "server",
+        }
+        await record(tx, caller, "device_pairing_created", "Gate", gate.id, changes)
+    return Pairing(
+        pairing_token=token,
+        gate_id=gate.id,
+        name=new.name,
+        device_type=new.device_type,
+        expires_at=row.expires_at,
+    )
+
+
+def token_hash(token: str) -> bytes:
+    """Ours may be typed; a device's own is as it is."""
+    return sha256((read_code(token) or token).encode()).digest()
+
+
+async def pair(database: Database, master_key: MasterKey, origin: Origin, given: Pair) -> Paired:
+    """By a token that nobody used. A device that was ours before keeps its id, with a new key."""
+    hashed = token_hash(given.pairing_token)
+    organization_id = await database.organization_of_pairing(hashed)
+    if organization_id is None:
+        raise PairingTokenNotFound()
+    device_id = given.device_id or new_id()
+    async with database.transaction(organization_id) as tx:
+        pairing = await store.use_pairing(tx, hashed, device_id)
+        if pairing is None:
+            raise PairingTokenNotFound()  # somebody else was first
+        device = await _paired(tx, device_id, pairing, given)
+        caller = Caller(
+            kind="device",
+            id=device_id,
+            organization_id=organization_id,
+            ip=origin.ip,
+            user_agent=origin.user_agent,
+        )
+        changes: dict[str, object] = {
+            "gate_id": pairing.gate_id,
+            "name": device.name,
+            "key_version": device.key_version,
+            "approved_by": pairing.created_by_id,
+        }
+        await record(tx, caller, "device_paired", "ScanDevice", device_id, changes)
+        organization = await organization_of(tx)
+    return Paired(
+        device_id=device_id,
+        api_key=key_of(master_key, organization_id, device),
+        organization_id=organization_id,
+        organization_name=organization.name,
+        name=device.name,
+        gate_id=pairing.gate_id,
+        event_id=pairing.event_id,
+    )
+
+
+async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: Pair) -> Device:
+    kind: DeviceType = given.device_type or msgspec.convert(pairing.device_type, DeviceType)
+    new = Device(
+        id=device_id,
+        name=pairing.name,
+        device_type=kind,
+        gate_id=pairing.gate_id,
+        status="active",
+        key_version=1,
+        key_rotated_at=tx.now,
+        paired_at=tx.now,
+        paired_by_id=pairing.created_by_id,
+        deleted_at=None,
+        last_heartbeat=None,
+        battery_percent=None,
+        queue_length=None,
+        app_version=given.app_version,
+        manifest_version=None,
+        clock_offset_seconds=None,
+        last_sync_at=None,
+        version=1,
+        created_at=tx.now,
+        updated_at=tx.now,
+    )
+    if await store.count_devices(tx) >= DEVICES_MAX:
+        raise TooManyDevices()
+    if await store.insert_device(tx, new):
+        return new
+    before = await store.lock_device(tx, device_id)
+    assert before is not None
+    again = msgspec.structs.replace(
+        new,
+        # Not the next one, which whoever has the present key could ask for.
+        key_version=before.key_version + 2,
+        version=before.version + 1,
+        created_at=before.created_at,
+    )
+    await store.update_device(tx, again)
+    return again
+
+
+def key_of(master_key: MasterKey, organization_id: UUID, device: Device) -> str:
+    secret = master_key.derive(PURPOSE, *context(organization_id, device.id, device.key_version))
+    return key_text(DeviceKey(organization_id, device.id, device.key_version, secret))
+
+
+async def list_devices(
+    database: Database,
+    caller: Caller,
+    event_id: UUID | None,
+    with_revoked: bool,
+    after: UUID | None,
+    limit: int,
+) -> list[FleetDevice]:
+    async with database.transaction(caller.organization_id) as tx:
+        found = await store.list_devices(tx, event_id, with_revoked, after, limit)
+    return [fleet_device(each.device, each.gate_name, each.event_id, tx.now) for each in found]
+
+
+async def read_device(database: Database, caller: Caller, device_id: UUID) -> FleetDevice:
+    async with database.transaction(caller.organization_id) as tx:
+        return await _shown(tx, device_id)
+
+
+async def change_device(
+    database: Database, caller: Caller, device_id: UUID, change: DeviceChange
+) -> FleetDevice:
+    """Its name, its gate, whether it may scan. What it scans from now on counts at its new gate."""
+    async with database.transaction(caller.organization_id) as tx:
+        before = await store.find_device(tx, device_id)
+        if before is None or before.deleted_at is not None:
+            raise DeviceNotFound()
+        after, differences = changed(before, change, tx.now)
+        if after.gate_id is not None:
+            await gate_anywhere(tx, after.gate_id)
+        if not await store.update_device(tx, after):
+            raise VersionConflict()
+        await record(tx, caller, "device_changed", "ScanDevice", device_id, differences)
+        return await _shown(tx, device_id)
+
+
+async def revoke_device(database: Database, caller: Caller, device_id: UUID) -> None:
+    """Its key is worthless from now on, on every node: each scan asks. Twice is once."""
+    async with database.transaction(caller.organization_id) as tx:
+        before = await store.lock_device(tx, device_id)
+        if before is None:
+            raise DeviceNotFound()
+        if before.deleted_at is not None:
+            return
+        after = msgspec.structs.replace(
+            before, deleted_at=tx.now, version=before.version + 1, updated_at=tx.now
+        )
+        await store.update_device(tx, after)
+        await record(tx, caller, "device_revoked", "ScanDevice", device_id, {"name": before.name})
+
+
+async def _shown(tx: Transaction, device_id: UUID) -> FleetDevice:
+    found: Sequence[store.DeviceAtGate] = await store.find_at_gate(tx, [device_id])
+    if not found:
+        raise DeviceNotFound()
+    [each] = found
+    return fleet_device(each.device, each.gate_name, each.event_id, tx.now)
+
+
+async def purge_pairings(tx: Transaction) -> int:
+    """After a day, which is long enough to ask what became of one."""
+    return await store.delete_old_pairings(tx, tx.now - PAIRING_TTL * 288)

@@ -1,0 +1,128 @@
+"""What a device asks for itself, with its own key."""
+
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.accounts.actions.audit import record
+from voelgoed.accounts.model import Caller, Origin
+from voelgoed.events.actions.events import event_of
+from voelgoed.events.actions.gates import gate_anywhere
+from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.master_key import MasterKey
+from voelgoed.scanning.actions.devices import key_of
+from voelgoed.scanning.model.devices import Device, Heartbeat, NewKey, Station
+from voelgoed.scanning.model.refusals import DeviceInactive, InvalidDeviceToken
+from voelgoed.scanning.rules.device_keys import DeviceKey, is_genuine, read_key
+from voelgoed.scanning.rules.devices import ROTATION_GRACE
+from voelgoed.scanning.store import devices as store
+
+
+class DeviceCaller(msgspec.Struct, frozen=True):
+    """Who proved to have the key; whether the device may use it, its row says."""
+
+    caller: Caller
+    key_version: int
+
+
+def prove(master_key: MasterKey, token: str | None, origin: Origin) -> DeviceCaller:
+    """Pure computation: nothing is looked up."""
+    key = read_key(token or "")
+    if key is None or not is_genuine(key, master_key.derivations):
+        raise InvalidDeviceToken()
+    return DeviceCaller(_caller(key, origin), key.version)
+
+
+def _caller(key: DeviceKey, origin: Origin) -> Caller:
+    return Caller(
+        kind="device",
+        id=key.device_id,
+        organization_id=key.organization_id,
+        ip=origin.ip,
+        user_agent=origin.user_agent,
+    )
+
+
+async def own_device(tx: Transaction, proven: DeviceCaller) -> Device:
+    return _require_usable(await store.find_device(tx, _id(proven)), proven.key_version)
+
+
+def _require_usable(device: Device | None, *versions: int) -> Device:
+    if device is None:
+        raise InvalidDeviceToken()
+    if device.deleted_at is not None or device.status != "active":
+        raise DeviceInactive(status="revoked" if device.deleted_at else device.status)
+    if device.key_version not in versions:
+        raise DeviceInactive(status="key_rotated")
+    return device
+
+
+async def read_station(database: Database, proven: DeviceCaller) -> Station:
+    async with database.transaction(proven.caller.organization_id) as tx:
+        return await _station(tx, await own_device(tx, proven), None)
+
+
+async def beat(database: Database, proven: DeviceCaller, heartbeat: Heartbeat) -> Station:
+    async with database.transaction(proven.caller.organization_id, durable=False) as tx:
+        device = await own_device(tx, proven)
+        offset = (tx.now - heartbeat.device_time).total_seconds()
+        heard = msgspec.structs.replace(
+            device,
+            last_heartbeat=tx.now,
+            battery_percent=heartbeat.battery_percent,
+            queue_length=heartbeat.queue_length,
+            app_version=heartbeat.app_version,
+            manifest_version=heartbeat.manifest_version,
+            clock_offset_seconds=offset,
+        )
+        await store.note_heartbeat(tx, heard)
+        return await _station(tx, heard, offset)
+
+
+async def _station(tx: Transaction, device: Device, offset: float | None) -> Station:
+    gate = None if device.gate_id is None else await gate_anywhere(tx, device.gate_id)
+    event = None if gate is None else await event_of(tx, gate.event_id)
+    return Station(
+        device_id=device.id,
+        name=device.name,
+        organization_id=tx.organization_id,
+        gate_id=gate and gate.id,
+        gate_name=gate and gate.name,
+        gate_status=gate and gate.status,
+        event_id=event and event.id,
+        event_name=event and event.name,
+        event_status=event and event.status,
+        server_time=tx.now,
+        offset_seconds=offset,
+    )
+
+
+async def rotate_key(database: Database, master_key: MasterKey, proven: DeviceCaller) -> NewKey:
+    """The next key; the present one is worthless from then on, except to ask again for the next one,
+    for a few minutes, should the answer get lost."""
+    async with database.transaction(proven.caller.organization_id) as tx:
+        found = await store.lock_device(tx, _id(proven))
+        device = _require_usable(found, proven.key_version, proven.key_version + 1)
+        if device.key_version == proven.key_version:
+            device = msgspec.structs.replace(
+                device,
+                key_version=device.key_version + 1,
+                key_rotated_at=tx.now,
+                version=device.version + 1,
+                updated_at=tx.now,
+            )
+            await store.update_device(tx, device)
+            changes: dict[str, object] = {"key_version": device.key_version}
+            await record(tx, proven.caller, "device_key_rotated", "ScanDevice", device.id, changes)
+        elif tx.now - device.key_rotated_at > ROTATION_GRACE:
+            raise DeviceInactive(status="key_rotated")
+        return NewKey(
+            device_id=device.id,
+            api_key=key_of(master_key, tx.organization_id, device),
+            key_version=device.key_version,
+        )
+
+
+def _id(proven: DeviceCaller) -> UUID:
+    assert proven.caller.id is not None
+    return proven.caller.id

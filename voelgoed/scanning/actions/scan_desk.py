@@ -1,0 +1,185 @@
+"""Where scans are answered: one by one as devices ask, together as they are written."""
+
+import asyncio
+from collections.abc import Sequence
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.accounts.model import Caller
+from voelgoed.infra.cache import Cache
+from voelgoed.infra.conveyor import Conveyor
+from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.ids import new_id
+from voelgoed.infra.metrics import scans_made
+from voelgoed.infra.refusal import StorageUnavailable
+from voelgoed.scanning.actions.batch import (
+    Batch,
+    Credential,
+    HintsWrong,
+    Outcome,
+    ScanIdsMeanwhile,
+    Wanted,
+)
+from voelgoed.scanning.actions.last_scans import Entered, LastScans
+from voelgoed.scanning.actions.surroundings import PlanMissing, Surroundings
+from voelgoed.scanning.model.scans import Answer, NewScan, Scan, SeatInfo
+from voelgoed.scanning.model.stations import ScanningGate
+from voelgoed.scanning.rules.answers import answer_of
+from voelgoed.scanning.rules.facts import DEDUP_WINDOW_S
+from voelgoed.scanning.rules.messages import counted, denied, gate_topic, passed
+from voelgoed.scanning.rules.presented import read_presented
+from voelgoed.scanning.store import stations
+from voelgoed.seating.rules.messages import occupancy_topic
+from voelgoed.ticketing.actions import admissions
+
+TOGETHER_MAX = 100
+IN_FLIGHT_MAX = 2
+"""Of one organisation: while PostgreSQL writes one batch, the next is read and decided."""
+ATTEMPTS_MAX = 5
+ANSWER_S = 1.8
+"""A device that hears nothing for longer decides by itself."""
+
+
+class ScanDesk:
+    def __init__(self, database: Database, cache: Cache) -> None:
+        self._database = database
+        self.around = Surroundings(database, cache)
+        self.last_scans = LastScans(cache)
+        self._conveyor = Conveyor[UUID, Wanted, Answer](
+            "scans", self._together, together_max=TOGETHER_MAX, in_flight_max=IN_FLIGHT_MAX
+        )
+
+    async def scan(self, caller: Caller, key_version: int, new: NewScan) -> Answer:
+        now = self._database.clock.now()
+        presented = read_presented(new.ticket_code)
+        last = None
+        if presented is not None and new.direction == "entry":
+            last = self.last_scans.hot(caller.organization_id, presented.code)
+        wanted = Wanted(
+            caller=caller,
+            by=Credential(key_version, new.device_id),
+            scan_id=new.scan_id or new_id(),
+            given=new.ticket_code.strip(),
+            presented=presented,
+            direction=new.direction,
+            scanned_at=new.scanned_at,
+            received_at=now,
+            last=last,
+        )
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                return await self.submit(wanted)
+        except TimeoutError:
+            raise StorageUnavailable() from None
+
+    async def submit(self, wanted: Wanted) -> Answer:
+        return await self._conveyor.submit(wanted.caller.organization_id, wanted)
+
+    async def _together(
+        self, organization_id: UUID, wishes: Sequence[Wanted]
+    ) -> Sequence[Answer | Exception]:
+        """Again from the start, when what was at hand was not enough or is of yesterday."""
+        wishes = await self._asked_redis(organization_id, wishes)
+        for attempt in range(ATTEMPTS_MAX):
+            try:
+                return await self._attempt(organization_id, wishes)
+            except PlanMissing as missing:
+                await self.around.bring(missing)
+            except HintsWrong:
+                wishes = [msgspec.structs.replace(wanted, last=None) for wanted in wishes]
+            except ScanIdsMeanwhile:
+                if attempt == ATTEMPTS_MAX - 1:
+                    raise
+        raise StorageUnavailable()
+
+    async def _asked_redis(
+        self, organization_id: UUID, wishes: Sequence[Wanted]
+    ) -> Sequence[Wanted]:
+        """About entries that this process does not remember; what Redis knows of a ticket is only
+        enough where its barcode says the rest."""
+        asked = [
+            (at, wanted.presented.code)
+            for at, wanted in enumerate(wishes)
+            if wanted.presented is not None
+            and wanted.presented.barcode_hash is not None
+            and wanted.last is None
+            and wanted.direction == "entry"
+        ]
+        if not asked or not self.last_scans.has_warm:
+            return wishes
+        found = await self.last_scans.warm(organization_id, [code for _, code in asked])
+        hinted = list(wishes)
+        for (at, _), last in zip(asked, found, strict=True):
+            if last is not None:
+                hinted[at] = msgspec.structs.replace(wishes[at], last=last)
+        return hinted
+
+    async def _attempt(
+        self, organization_id: UUID, wishes: Sequence[Wanted]
+    ) -> Sequence[Answer | Exception]:
+        async with self._database.transaction(organization_id) as tx:
+            batch = Batch(tx, self._database.clock, self.around, wishes)
+            await batch.read()
+            await batch.decide()
+            await batch.write()
+            await self._complete(tx, batch.outcomes)
+            answers = [self._answer(tx, outcome) for outcome in batch.outcomes]
+        await self._remember(organization_id, batch.outcomes)
+        for outcome in batch.outcomes:
+            if outcome.is_new and outcome.scan is not None:
+                scans_made.labels(outcome.scan.status, outcome.scan.reason_denied or "").inc()
+        return answers
+
+    async def _complete(self, tx: Transaction, outcomes: Sequence[Outcome]) -> None:
+        """Answers that were given before need what was looked at then."""
+        for outcome in outcomes:
+            scan = outcome.scan
+            if scan is not None and scan.ticket_id is not None and scan.status == "admitted":
+                if outcome.ticket is None:
+                    seats = await admissions.seats_of(tx, [scan.ticket_id])
+                    outcome.seat_id = seats.get(scan.ticket_id)
+                if outcome.gate is None:
+                    [outcome.gate] = await stations.find_gates(tx, [], [scan.gate_id])
+                    self.around.require_plan(tx.organization_id, outcome.gate)
+
+    def _answer(self, tx: Transaction, outcome: Outcome) -> Answer | Exception:
+        if outcome.refusal is not None:
+            return outcome.refusal
+        scan = outcome.scan
+        assert scan is not None
+        seat = self._seat(scan, outcome.gate, outcome.seat_id)
+        if outcome.is_new:
+            _tell(tx, scan, seat)
+        return answer_of(scan, seat)
+
+    def _seat(self, scan: Scan, gate: ScanningGate | None, seat_id: UUID | None) -> SeatInfo | None:
+        if gate is None or scan.status == "denied":
+            return None
+        return self.around.seat(gate.layout_id, seat_id, scan.zone_id)
+
+    async def _remember(self, organization_id: UUID, outcomes: Sequence[Outcome]) -> None:
+        entries = [
+            Entered(outcome.scan, outcome.ticket.barcode_hash, _window_of(outcome.gate))
+            for outcome in outcomes
+            if outcome.move is not None
+            and outcome.move.is_entry
+            and outcome.scan is not None
+            and outcome.ticket is not None
+            and outcome.gate is not None
+        ]
+        if entries:
+            await self.last_scans.remember(organization_id, entries)
+
+
+def _window_of(gate: ScanningGate) -> int:
+    return DEDUP_WINDOW_S if gate.dedup_window_s is None else gate.dedup_window_s
+
+
+def _tell(tx: Transaction, scan: Scan, seat: SeatInfo | None) -> None:
+    topic = gate_topic(scan.gate_id)
+    if scan.status == "denied":
+        tx.publish(topic, denied(scan))
+        return
+    tx.publish(topic, passed(scan, seat))
+    tx.publish(occupancy_topic(tx.organization_id, scan.event_id), counted(scan))

@@ -1,0 +1,121 @@
+from typing import Annotated
+from uuid import UUID
+
+from litestar.di import NamedDependency as Given
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from voelgoed.accounts import access
+from voelgoed.accounts.access import Call
+from voelgoed.events.model import EventNotFound, GateNotFound
+from voelgoed.infra.refusal import VersionConflict
+from voelgoed.infra.shapes import Data, Page
+from voelgoed.infra.web import Limit, page
+from voelgoed.scanning.access import device_get, device_of, device_post
+from voelgoed.scanning.actions import devices as actions
+from voelgoed.scanning.actions import own_device
+from voelgoed.scanning.model.devices import (
+    DeviceChange,
+    FleetDevice,
+    Heartbeat,
+    NewKey,
+    NewPairing,
+    Pair,
+    Paired,
+    Pairing,
+    Station,
+)
+from voelgoed.scanning.model.refusals import (
+    DeviceNotFound,
+    PairingTokenNotFound,
+    PairingTokenTaken,
+    TooManyDevices,
+)
+
+EventId = Annotated[UUID | None, QueryParameter(description="Only devices at this event's gates.")]
+After = Annotated[UUID | None, QueryParameter(description="The `next` of the page before.")]
+WithRevoked = Annotated[bool, QueryParameter(description="Those that were revoked, too.")]
+
+
+@access.post("/api/scanning/pairings", "devices.write", GateNotFound, PairingTokenTaken)
+async def create_pairing(data: JSONBody[NewPairing], call: Given[Call]) -> Data[Pairing]:
+    """A token by which one device becomes yours, once and within five minutes; or, with `challenge`,
+    your approval of a device that shows its own."""
+    return Data(await actions.create_pairing(call.database, call.caller, data))
+
+
+@access.public_post("/api/scanning/pair", PairingTokenNotFound, TooManyDevices, status=201)
+async def pair_device(data: JSONBody[Pair], call: Given[Call]) -> Paired:
+    """For a device: what its token is worth. Until somebody has approved a device's own token it is
+    not known; ask again every few seconds."""
+    return await actions.pair(call.database, call.master_key, call.origin, data)
+
+
+@access.get("/api/scanning/devices", "devices.read", EventNotFound)
+async def list_devices(
+    call: Given[Call],
+    event_id: EventId = None,
+    with_revoked: WithRevoked = False,
+    after: After = None,
+    limit: Limit = 50,
+) -> Page[FleetDevice]:
+    found = await actions.list_devices(
+        call.database, call.caller, event_id, with_revoked, after, limit + 1
+    )
+    return page(found, limit, lambda device: device.id)
+
+
+@access.get("/api/scanning/devices/{device_id:uuid}", "devices.read", DeviceNotFound)
+async def read_device(device_id: FromPath[UUID], call: Given[Call]) -> Data[FleetDevice]:
+    return Data(await actions.read_device(call.database, call.caller, device_id))
+
+
+@access.patch(
+    "/api/scanning/devices/{device_id:uuid}",
+    "devices.write",
+    DeviceNotFound,
+    GateNotFound,
+    VersionConflict,
+)
+async def change_device(
+    device_id: FromPath[UUID], data: JSONBody[DeviceChange], call: Given[Call]
+) -> Data[FleetDevice]:
+    """Give it another name or gate, or deactivate it for a while."""
+    return Data(await actions.change_device(call.database, call.caller, device_id, data))
+
+
+@access.delete("/api/scanning/devices/{device_id:uuid}", "devices.write", DeviceNotFound)
+async def revoke_device(device_id: FromPath[UUID], call: Given[Call]) -> None:
+    """Lost or stolen: its key is worthless at once."""
+    await actions.revoke_device(call.database, call.caller, device_id)
+
+
+@device_get("/api/scanning/station")
+async def read_station(call: Given[Call]) -> Data[Station]:
+    """For a device: who and where it is."""
+    return Data(await own_device.read_station(call.database, device_of(call)))
+
+
+@device_post("/api/scanning/heartbeat")
+async def send_heartbeat(data: JSONBody[Heartbeat], call: Given[Call]) -> Data[Station]:
+    """For a device, every half minute: how it is. The answer says where it is now, and how wrong its
+    clock."""
+    return Data(await own_device.beat(call.database, device_of(call), data))
+
+
+@device_post("/api/scanning/key-rotations", status=201)
+async def rotate_device_key(call: Given[Call]) -> Data[NewKey]:
+    """For a device: its next key. The present one is worthless from then on."""
+    return Data(await own_device.rotate_key(call.database, call.master_key, device_of(call)))
+
+
+ROUTES = [
+    create_pairing,
+    pair_device,
+    list_devices,
+    read_device,
+    change_device,
+    revoke_device,
+    read_station,
+    send_heartbeat,
+    rotate_device_key,
+]

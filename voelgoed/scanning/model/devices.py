@@ -1,0 +1,151 @@
+"""The devices at the gates, how they become ours, and what they say of themselves."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from voelgoed.infra.shapes import Moment, Name, Request, Version
+
+DeviceType = Literal["ipad", "phone", "desktop"]
+DeviceStatus = Literal["active", "inactive"]
+"""As somebody set it."""
+ShownStatus = Literal["active", "inactive", "offline"]
+"""`offline`: active, and silent for more than five minutes."""
+
+PairingToken = Annotated[str, Meta(min_length=12, max_length=200, pattern=r"^[!-~]+$(?!\n)")]
+Challenge = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+AppVersion = Annotated[str, Meta(max_length=63, pattern=r"^[^\x00]*$")]
+QueueLength = Annotated[int, Meta(ge=0, le=1_000_000)]
+Percent = Annotated[int, Meta(ge=0, le=100)]
+ManifestVersion = Annotated[int, Meta(ge=0, le=2**53)]
+
+
+class Device(msgspec.Struct, frozen=True, kw_only=True):
+    """As it is kept. Its key is not: see rules/device_keys.py."""
+
+    id: UUID
+    name: str
+    device_type: DeviceType
+    gate_id: UUID | None
+    status: DeviceStatus
+    key_version: int
+    key_rotated_at: datetime
+    paired_at: datetime
+    paired_by_id: UUID
+    deleted_at: datetime | None
+    last_heartbeat: datetime | None
+    battery_percent: int | None
+    queue_length: int | None
+    app_version: str | None
+    manifest_version: int | None
+    clock_offset_seconds: float | None
+    last_sync_at: datetime | None
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class FleetDevice(msgspec.Struct, frozen=True, kw_only=True):
+    """A device as those see it who look after all of them."""
+
+    id: UUID
+    name: str
+    device_type: DeviceType
+    status: ShownStatus
+    gate_id: UUID | None
+    gate_name: str | None
+    event_id: UUID | None
+    last_heartbeat: datetime | None
+    silent_seconds: int | None
+    """Since it last said anything."""
+    battery_percent: int | None
+    queue_length: int | None
+    app_version: str | None
+    manifest_version: int | None
+    clock_offset_seconds: float | None
+    """The server's time minus the device's, as measured."""
+    last_sync_at: datetime | None
+    paired_at: datetime
+    is_revoked: bool
+    version: int
+
+
+class NewPairing(Request):
+    """For one device, within five minutes."""
+
+    gate_id: UUID
+    name: Name
+    device_type: DeviceType = "phone"
+    challenge: Challenge | None = None
+    """What the device shows as its QR code: the SHA-256, in hex, of a token that it made and keeps to
+    itself. Left out, a token is made here, for the device to scan or for somebody to type."""
+
+
+class Pairing(msgspec.Struct, frozen=True, kw_only=True):
+    pairing_token: str | None
+    """Told once; null where the device made its own."""
+    gate_id: UUID
+    name: str
+    device_type: DeviceType
+    expires_at: datetime
+
+
+class Pair(Request):
+    pairing_token: PairingToken
+    device_id: UUID | None = None
+    """Of a device that was ours before, or that chose its own."""
+    device_type: DeviceType | None = None
+    app_version: AppVersion | None = None
+
+
+class Paired(msgspec.Struct, frozen=True, kw_only=True):
+    device_id: UUID
+    api_key: str
+    """Told once."""
+    organization_id: UUID
+    organization_name: str
+    name: str
+    gate_id: UUID
+    event_id: UUID
+
+
+class NewKey(msgspec.Struct, frozen=True, kw_only=True):
+    device_id: UUID
+    api_key: str
+    key_version: int
+
+
+class DeviceChange(Request):
+    version: Version
+    name: Name | UnsetType = UNSET
+    device_type: DeviceType | UnsetType = UNSET
+    gate_id: UUID | None | UnsetType = UNSET
+    status: DeviceStatus | UnsetType = UNSET
+
+
+class Heartbeat(Request):
+    device_time: Moment
+    battery_percent: Percent | None = None
+    queue_length: QueueLength | None = None
+    app_version: AppVersion | None = None
+    manifest_version: ManifestVersion | None = None
+
+
+class Station(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a device stands, told to the device itself."""
+
+    device_id: UUID
+    name: str
+    organization_id: UUID
+    gate_id: UUID | None
+    gate_name: str | None
+    gate_status: str | None
+    event_id: UUID | None
+    event_name: str | None
+    event_status: str | None
+    server_time: datetime
+    offset_seconds: float | None
+    """To be added to the device's clock; null where it did not tell its time."""

@@ -1,0 +1,24 @@
+"""How many are inside, where, and how many came and went."""
+
+import datetime as dt
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+Scope = Literal["event", "gate", "zone"]
+
+
+class Counted(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """Of one day, at the event, at one of its gates, or in one of its zones. Also: by how much that
+    changes."""
+
+    event_id: UUID
+    day: dt.date
+    scope: Scope
+    scope_id: UUID
+    entries: int
+    exits: int
+    inside: int
+    """Who came in here on that day and has not left. At each moment entries are those inside, those
+    who were seen leaving, and those who came again without having been."""

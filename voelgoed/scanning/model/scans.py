@@ -1,0 +1,115 @@
+"""A scan as it is asked for, kept and answered."""
+
+import datetime as dt
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from voelgoed.infra.shapes import Moment, Request
+from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
+
+Source = Literal["online", "supervisor"]
+PRESENTED_MAX = 300
+"""Characters. No code or barcode of ours has as many."""
+CODE_KEPT_MAX = 64
+"""Of what is no code of ours."""
+
+Presented = Annotated[str, Meta(min_length=1, max_length=PRESENTED_MAX, pattern=r"^[^\x00]*$")]
+
+
+class NewScan(Request):
+    ticket_code: Presented
+    """The code, as somebody types it, or the whole text of the barcode."""
+    device_id: UUID
+    scanned_at: Moment
+    scan_id: UUID | None = None
+    """Made by the device. A scan that is sent again under its id is answered as it was."""
+    direction: Direction = "entry"
+    offline_batch: Literal[False] = False
+    """Scans of a time without network go to `/api/scans/sync`."""
+
+
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
+    """As it is kept, for good."""
+
+    id: UUID
+    event_id: UUID
+    ticket_id: UUID | None
+    ticket_code: str
+    device_id: UUID | None
+    actor_id: UUID | None
+    gate_id: UUID
+    direction: Direction
+    status: ScanStatus
+    reason_denied: Reason | None
+    scanned_at: datetime
+    scanned_at_canonical: datetime
+    day: dt.date | None
+    zone_id: UUID | None
+    entry_number: int | None
+    gate_name: str
+    device_name: str
+    source: Source
+    details: "ScanDetails"
+
+
+class ScanDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an answer says besides; short, for there are millions."""
+
+    gate_current: int | None = None
+    gate_capacity: int | None = None
+    event_current: int | None = None
+    event_capacity: int | None = None
+    last_scanned_at: datetime | None = None
+    seconds_since_last_scan: int | None = None
+    last_gate_name: str | None = None
+    tier: Literal["hot", "warm"] | None = None
+    """Which cache denied it; none where PostgreSQL decided."""
+    overridden: Reason | None = None
+    """What a supervisor let pass."""
+    override_reason: str | None = None
+
+
+class SeatInfo(msgspec.Struct, frozen=True, kw_only=True):
+    seat_id: UUID | None
+    block_name: str
+    row: str | None
+    seat_number: str | None
+    notes: list[str]
+    """Of wheelchair places and the like."""
+
+
+class GateInfo(msgspec.Struct, frozen=True, kw_only=True):
+    gate_id: UUID
+    gate_name: str
+
+
+class OccupancyInfo(msgspec.Struct, frozen=True, kw_only=True):
+    gate_current: int
+    gate_capacity: int | None
+    event_current: int
+    event_capacity: int
+    percent_full: int
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """To a scan: somebody is let through, or not and why."""
+
+    status: ScanStatus
+    scan_id: UUID
+    direction: Direction
+    ticket_code: str
+    scanned_at: datetime
+    message: str
+    reason: Reason | UnsetType = UNSET
+    ticket_id: UUID | UnsetType = UNSET
+    entry_number: int | UnsetType = UNSET
+    seat_info: SeatInfo | None | UnsetType = UNSET
+    gate: GateInfo | UnsetType = UNSET
+    occupancy: OccupancyInfo | UnsetType = UNSET
+    last_scanned_at: datetime | UnsetType = UNSET
+    seconds_since_last_scan: int | UnsetType = UNSET
+    last_gate_name: str | UnsetType = UNSET

@@ -1,0 +1,86 @@
+"""What a device is told. The same words whenever a scan is sent again."""
+
+from msgspec import UNSET
+
+from voelgoed.scanning.model.decisions import Reason
+from voelgoed.scanning.model.scans import Answer, GateInfo, OccupancyInfo, Scan, SeatInfo
+
+WELCOME = "✓ Entry permitted. Welcome!"
+WELCOME_BACK = "✓ Entry permitted. Welcome back!"
+GOODBYE = "✓ Exit recorded. Goodbye!"
+DENIED: dict[Reason, str] = {
+    "ticket_not_found": "✗ No such ticket. Access denied.",
+    "wrong_event": "✗ This ticket is for another event.",
+    "barcode_revoked": "✗ This barcode was replaced by a newer one. Ask for the new ticket.",
+    "ticket_already_used": "✗ Ticket already used.",
+    "ticket_voided": "✗ Ticket voided. Send to the box office.",
+    "ticket_refunded": "✗ Ticket refunded. Send to the box office.",
+    "already_scanned": "✗ Ticket already scanned. Access denied.",
+    "event_not_live": "✗ Event inactive.",
+    "event_ended": "✗ The event has ended.",
+    "gate_closed": "✗ This gate is closed.",
+    "wrong_gate": "✗ Not at this gate. Show the way to the right one.",
+    "not_valid_today": "✗ Ticket not valid today.",
+    "membership_not_active": "✗ The membership behind this ticket is not active.",
+    "reentry_not_allowed": "✗ No re-entry with this ticket.",
+    "exit_required": "✗ Already inside: no exit was scanned.",
+    "entry_limit_reached": "✗ All entries of this ticket are used.",
+    "daily_limit_reached": "✗ All entries of this ticket for today are used.",
+    "gate_at_capacity": "✗ Gate full. Send to another gate.",
+    "not_inside": "✗ Not inside: no entry was scanned.",
+}
+
+
+def percent_full(current: int, capacity: int) -> int:
+    return 100 * current // capacity
+
+
+def answer_of(scan: Scan, seat: SeatInfo | None) -> Answer:
+    if scan.status == "denied":
+        return _denied(scan)
+    details = scan.details
+    assert scan.ticket_id is not None
+    return Answer(
+        status=scan.status,
+        scan_id=scan.id,
+        direction=scan.direction,
+        ticket_code=scan.ticket_code,
+        ticket_id=scan.ticket_id,
+        entry_number=UNSET if scan.entry_number is None else scan.entry_number,
+        seat_info=seat,
+        gate=GateInfo(gate_id=scan.gate_id, gate_name=scan.gate_name),
+        scanned_at=scan.scanned_at_canonical,
+        occupancy=OccupancyInfo(
+            gate_current=details.gate_current or 0,
+            gate_capacity=details.gate_capacity,
+            event_current=details.event_current or 0,
+            event_capacity=details.event_capacity or 0,
+            percent_full=percent_full(details.event_current or 0, details.event_capacity or 1),
+        ),
+        message=_welcome(scan),
+    )
+
+
+def _welcome(scan: Scan) -> str:
+    if scan.direction == "exit":
+        return GOODBYE
+    return WELCOME if scan.entry_number == 1 else WELCOME_BACK
+
+
+def _denied(scan: Scan) -> Answer:
+    assert scan.reason_denied is not None
+    details = scan.details
+    return Answer(
+        status=scan.status,
+        reason=scan.reason_denied,
+        scan_id=scan.id,
+        direction=scan.direction,
+        ticket_code=scan.ticket_code,
+        scanned_at=scan.scanned_at_canonical,
+        last_scanned_at=details.last_scanned_at or UNSET,
+        seconds_since_last_scan=UNSET
+        if details.seconds_since_last_scan is None
+        else details.seconds_since_last_scan,
+        last_gate_name=details.last_gate_name or UNSET,
+        message=DENIED[scan.reason_denied],
+    )

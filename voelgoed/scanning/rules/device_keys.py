@@ -1,0 +1,63 @@
+"""The key of a device: a text that says which device it is, and proves it.
+
+`vgd_` and in base64 the organisation, the device, the version of its key, and a secret that is
+derived from the master key and these three. Nothing of it is stored: to verify it is to derive it
+again. That the device is active and this version the present one, its row tells.
+"""
+
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Iterable
+from uuid import UUID
+
+import msgspec
+
+PREFIX = "vgd_"
+PURPOSE = "device-key"
+VERSION_BYTES = 4
+SECRET_BYTES = 32
+_HEAD_BYTES = 16 + 16 + VERSION_BYTES
+
+Derive = Callable[..., Iterable[bytes]]
+"""Of a purpose and what it is for: by the present master key, and by the one before."""
+
+
+class DeviceKey(msgspec.Struct, frozen=True):
+    organization_id: UUID
+    device_id: UUID
+    version: int
+    secret: bytes
+
+
+def context(organization_id: UUID, device_id: UUID, version: int) -> tuple[bytes, ...]:
+    return organization_id.bytes, device_id.bytes, version.to_bytes(VERSION_BYTES, "big")
+
+
+def key_text(key: DeviceKey) -> str:
+    head = b"".join(context(key.organization_id, key.device_id, key.version))
+    return PREFIX + urlsafe_b64encode(head + key.secret).decode()
+
+
+def read_key(text: str) -> DeviceKey | None:
+    """Of a text of the right form; `is_genuine` tells the rest."""
+    if not text.startswith(PREFIX):
+        return None
+    try:
+        raw = urlsafe_b64decode(text[len(PREFIX) :].encode("ascii"))
+    except (ValueError, Base64Error):
+        return None
+    if len(raw) != _HEAD_BYTES + SECRET_BYTES:
+        return None
+    key = DeviceKey(
+        UUID(bytes=raw[:16]),
+        UUID(bytes=raw[16:32]),
+        int.from_bytes(raw[32:_HEAD_BYTES], "big"),
+        raw[_HEAD_BYTES:],
+    )
+    return key if key_text(key) == text else None
+
+
+def is_genuine(key: DeviceKey, derive: Derive) -> bool:
+    wanted = derive(PURPOSE, *context(key.organization_id, key.device_id, key.version))
+    return any(hmac.compare_digest(key.secret, secret) for secret in wanted)

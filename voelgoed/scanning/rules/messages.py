@@ -1,0 +1,63 @@
+"""What followers of a gate, and of an event's occupancy, are told."""
+
+from uuid import UUID
+
+from voelgoed.scanning.model.scans import Scan, SeatInfo
+from voelgoed.scanning.rules.answers import percent_full
+
+
+def gate_topic(gate_id: UUID) -> str:
+    return f"gate:{gate_id}"
+
+
+def passed(scan: Scan, seat: SeatInfo | None) -> dict[str, object]:
+    """To those at the gate."""
+    at = scan.scanned_at_canonical
+    told: dict[str, object] = {
+        "event": "ticket_admitted" if scan.direction == "entry" else "ticket_exited",
+        "scan_id": scan.id,
+        "ticket_code": scan.ticket_code,
+        "status": scan.status,
+        "seat_info": seat,
+        "scanned_at": at,
+        "gate_occupancy": scan.details.gate_current,
+        "timestamp": at,
+    }
+    return told
+
+
+def denied(scan: Scan) -> dict[str, object]:
+    return {
+        "event": "ticket_denied",
+        "scan_id": scan.id,
+        "ticket_code": scan.ticket_code,
+        "status": scan.status,
+        "reason": scan.reason_denied,
+        "timestamp": scan.scanned_at_canonical,
+    }
+
+
+def counted(scan: Scan) -> dict[str, object]:
+    """To those who watch the event."""
+    details = scan.details
+    current, capacity = details.event_current or 0, details.event_capacity or 1
+    at_gate: dict[str, object] = {
+        "gate_id": scan.gate_id,
+        "occupancy": details.gate_current,
+        "capacity": details.gate_capacity,
+        "percent": percent_full(details.gate_current or 0, details.gate_capacity)
+        if details.gate_capacity
+        else None,
+    }
+    return {
+        "event": "ticket_scanned",
+        "direction": scan.direction,
+        "ticket_id": scan.ticket_id,
+        "gate_id": scan.gate_id,
+        "gate_name": scan.gate_name,
+        "timestamp": scan.scanned_at_canonical,
+        "gate_occupancy": details.gate_current,
+        "total_occupancy": current,
+        "percent_full": percent_full(current, capacity),
+        "occupancy_levels": {"gates": [at_gate]},
+    }

@@ -1,0 +1,209 @@
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.infra.database import Transaction
+from voelgoed.scanning.model.devices import Device
+
+
+async def insert_device(tx: Transaction, device: Device) -> int:
+    """0 when there is one by that id already."""
+    return await tx.run(
+        """
+        INSERT INTO scan_device (organization_id, id, name, device_type, gate_id, status, key_version,
+                                 key_rotated_at, paired_at, paired_by_id, app_version, version,
+                                 created_at, updated_at)
+        VALUES (current_organization(), $1, $2, $3, $4, $5, $6, $7, $7, $8, $9, 1, $7, $7)
+        ON CONFLICT DO NOTHING
+        """,
+        device.id,
+        device.name,
+        device.device_type,
+        device.gate_id,
+        device.status,
+        device.key_version,
+        device.paired_at,
+        device.paired_by_id,
+        device.app_version,
+    )
+
+
+async def find_device(tx: Transaction, device_id: UUID) -> Device | None:
+    return await tx.row(
+        Device,
+        """
+        SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at, paired_at,
+               paired_by_id, deleted_at, last_heartbeat, battery_percent, queue_length, app_version,
+               manifest_version, clock_offset_seconds, last_sync_at, version, created_at, updated_at
+          FROM scan_device WHERE id = $1
+        """,
+        device_id,
+    )
+
+
+async def lock_device(tx: Transaction, device_id: UUID) -> Device | None:
+    return await tx.row(
+        Device,
+        """
+        SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at, paired_at,
+               paired_by_id, deleted_at, last_heartbeat, battery_percent, queue_length, app_version,
+               manifest_version, clock_offset_seconds, last_sync_at, version, created_at, updated_at
+          FROM scan_device WHERE id = $1 FOR NO KEY UPDATE
+        """,
+        device_id,
+    )
+
+
+async def count_devices(tx: Transaction) -> int:
+    count = await tx.value(int, "SELECT count(*) FROM scan_device WHERE deleted_at IS NULL")
+    return count or 0
+
+
+async def update_device(tx: Transaction, device: Device) -> int:
+    """Writes the next version of what was read; 0 when somebody else was first."""
+    return await tx.run(
+        """
+        UPDATE scan_device
+           SET name = $2, device_type = $3, gate_id = $4, status = $5, key_version = $6,
+               key_rotated_at = $7, paired_at = $8, paired_by_id = $9, deleted_at = $10,
+               app_version = $11, version = $12, updated_at = $13
+         WHERE id = $1 AND version = $12 - 1
+        """,
+        device.id,
+        device.name,
+        device.device_type,
+        device.gate_id,
+        device.status,
+        device.key_version,
+        device.key_rotated_at,
+        device.paired_at,
+        device.paired_by_id,
+        device.deleted_at,
+        device.app_version,
+        device.version,
+        device.updated_at,
+    )
+
+
+async def note_heartbeat(tx: Transaction, device: Device) -> None:
+    """Which is no change that anybody decided on: the version stays."""
+    await tx.run(
+        """
+        UPDATE scan_device
+           SET last_heartbeat = $2, battery_percent = $3, queue_length = $4,
+               app_version = coalesce($5, app_version), manifest_version = $6,
+               clock_offset_seconds = $7
+         WHERE id = $1
+        """,
+        device.id,
+        device.last_heartbeat,
+        device.battery_percent,
+        device.queue_length,
+        device.app_version,
+        device.manifest_version,
+        device.clock_offset_seconds,
+    )
+
+
+class DeviceAtGate(msgspec.Struct, frozen=True, kw_only=True):
+    device: Device
+    gate_name: str | None
+    event_id: UUID | None
+
+
+def _at_gate(gate_name: str | None, event_id: UUID | None, **columns: object) -> DeviceAtGate:
+    device = Device(**columns)  # pyright: ignore[reportArgumentType]
+    return DeviceAtGate(device=device, gate_name=gate_name, event_id=event_id)
+
+
+async def list_devices(
+    tx: Transaction, event_id: UUID | None, with_revoked: bool, after: UUID | None, limit: int
+) -> list[DeviceAtGate]:
+    return await tx.rows(
+        _at_gate,
+        """
+        SELECT device.id, device.name, device_type, gate_id, device.status, key_version,
+               key_rotated_at, paired_at, paired_by_id, deleted_at, last_heartbeat, battery_percent,
+               queue_length, app_version, manifest_version, clock_offset_seconds, last_sync_at,
+               device.version, device.created_at, device.updated_at, gate.name AS gate_name,
+               gate.event_id
+          FROM scan_device AS device
+          LEFT JOIN gate ON gate.organization_id = device.organization_id AND gate.id = gate_id
+         WHERE ($1::uuid IS NULL OR gate.event_id = $1)
+           AND (deleted_at IS NULL OR $2)
+           AND ($3::uuid IS NULL OR device.id > $3)
+         ORDER BY device.id LIMIT $4
+        """,
+        event_id,
+        with_revoked,
+        after,
+        limit,
+    )
+
+
+async def find_at_gate(tx: Transaction, device_ids: Sequence[UUID]) -> list[DeviceAtGate]:
+    return await tx.rows(
+        _at_gate,
+        """
+        SELECT device.id, device.name, device_type, gate_id, device.status, key_version,
+               key_rotated_at, paired_at, paired_by_id, deleted_at, last_heartbeat, battery_percent,
+               queue_length, app_version, manifest_version, clock_offset_seconds, last_sync_at,
+               device.version, device.created_at, device.updated_at, gate.name AS gate_name,
+               gate.event_id
+          FROM scan_device AS device
+          LEFT JOIN gate ON gate.organization_id = device.organization_id AND gate.id = gate_id
+         WHERE device.id = ANY($1::uuid[])
+        """,
+        device_ids,
+    )
+
+
+class PairingRow(msgspec.Struct, frozen=True, kw_only=True):
+    token_hash: bytes
+    gate_id: UUID
+    event_id: UUID
+    name: str
+    device_type: str
+    created_by_id: UUID
+    expires_at: datetime
+
+
+async def insert_pairing(tx: Transaction, pairing: PairingRow) -> None:
+    await tx.run(
+        """
+        INSERT INTO device_pairing (organization_id, token_hash, gate_id, name, device_type,
+                                    created_by_id, created_at, expires_at)
+        VALUES (current_organization(), $1, $2, $3, $4, $5, $6, $7)
+        """,
+        pairing.token_hash,
+        pairing.gate_id,
+        pairing.name,
+        pairing.device_type,
+        pairing.created_by_id,
+        tx.now,
+        pairing.expires_at,
+    )
+
+
+async def use_pairing(tx: Transaction, token_hash: bytes, device_id: UUID) -> PairingRow | None:
+    """Once: whoever comes second, at the same moment or later, finds none."""
+    return await tx.row(
+        PairingRow,
+        """
+        UPDATE device_pairing AS pairing SET used_at = $3, device_id = $2
+          FROM gate
+         WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $3
+           AND gate.organization_id = pairing.organization_id AND gate.id = pairing.gate_id
+        RETURNING token_hash, gate_id, gate.event_id, pairing.name, device_type, created_by_id,
+                  expires_at
+        """,
+        token_hash,
+        device_id,
+        tx.now,
+    )
+
+
+async def delete_old_pairings(tx: Transaction, before: datetime) -> int:
+    return await tx.run("DELETE FROM device_pairing WHERE expires_at < $1", before)

@@ -1,0 +1,78 @@
+from collections.abc import Sequence
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.events.model import EventDay
+from voelgoed.infra.database import Transaction
+from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
+
+
+async def find_devices(tx: Transaction, device_ids: Sequence[UUID]) -> list[ScanningDevice]:
+    return await tx.rows(
+        ScanningDevice,
+        """
+        SELECT id, name, status, key_version, deleted_at IS NOT NULL AS is_revoked, gate_id
+          FROM scan_device WHERE id = ANY($1::uuid[])
+        """,
+        device_ids,
+    )
+
+
+async def find_gates(
+    tx: Transaction, device_ids: Sequence[UUID], gate_ids: Sequence[UUID] = ()
+) -> list[ScanningGate]:
+    """Those where the devices are, and these."""
+    return await tx.rows(
+        ScanningGate,
+        """
+        SELECT gate.id, gate.name, gate.status, gate.allowed_zones, gate.capacity,
+               gate.hard_capacity_limit, event.id AS event_id, event.status AS event_status,
+               event.ends_at AS event_ends_at, event.capacity AS event_capacity,
+               event.version AS event_version, layout.id AS layout_id, layout.lineage_id,
+               scan_policy.dedup_window_s, scan_policy.travel_s
+          FROM gate
+          JOIN event ON event.organization_id = gate.organization_id AND event.id = gate.event_id
+          LEFT JOIN event_layout ON event_layout.organization_id = gate.organization_id
+                                AND event_layout.event_id = gate.event_id
+          LEFT JOIN layout ON layout.organization_id = gate.organization_id
+                          AND layout.id = event_layout.layout_id
+          LEFT JOIN scan_policy ON scan_policy.organization_id = gate.organization_id
+                               AND scan_policy.event_id = gate.event_id
+         WHERE gate.id IN (SELECT gate_id FROM scan_device WHERE id = ANY($1::uuid[]))
+            OR gate.id = ANY($2::uuid[])
+        """,
+        device_ids,
+        gate_ids,
+    )
+
+
+class _Id(msgspec.Struct, frozen=True):
+    id: UUID
+
+
+async def lock_limited_gates(
+    tx: Transaction, device_ids: Sequence[UUID], gate_ids: Sequence[UUID] = ()
+) -> set[UUID]:
+    """Those of them that let only so many in: they let them in one batch after the other."""
+    found = await tx.rows(
+        _Id,
+        """
+        SELECT id FROM gate
+         WHERE (id IN (SELECT gate_id FROM scan_device WHERE id = ANY($1::uuid[]))
+                OR id = ANY($2::uuid[]))
+           AND hard_capacity_limit IS NOT NULL
+         ORDER BY id FOR NO KEY UPDATE
+        """,
+        device_ids,
+        gate_ids,
+    )
+    return {each.id for each in found}
+
+
+async def find_days(tx: Transaction, event_id: UUID) -> list[EventDay]:
+    return await tx.rows(
+        EventDay,
+        "SELECT date, starts_at, ends_at FROM event_day WHERE event_id = $1 ORDER BY date",
+        event_id,
+    )

@@ -1,0 +1,51 @@
+"""A ticket as a gate sees it: what it allows, and who came with it before."""
+
+import datetime as dt
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.ticketing.model.ticket_types import Reentry
+from voelgoed.ticketing.model.tickets import TicketStatus
+
+
+class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
+    id: UUID
+    event_id: UUID
+    code: str
+    issue: int
+    barcode_hash: str
+    """SHA-256 of the only text that is its barcode, in hex."""
+    status: TicketStatus
+    zone_id: UUID | None
+    seat_id: UUID | None
+    days: list[str]
+    entry_limit: int | None
+    max_daily_entries: int | None
+    gate_ids: list[UUID] | None
+    reentry: Reentry
+    is_membership_active: bool | None
+    """None where it takes no membership."""
+    scan_count: int
+    day_entries: int
+    last_entry_day: str | None
+    scanned_at: datetime | None
+    last_scanned_at: datetime | None
+    last_gate_id: UUID | None
+    last_gate_name: str | None
+    is_inside: bool
+
+
+class Attendance(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of the coming and going with a ticket, as it is written."""
+
+    id: UUID
+    status: TicketStatus
+    scanned_at: datetime | None
+    last_scanned_at: datetime | None
+    last_gate_id: UUID | None
+    last_entry_day: dt.date | None
+    day_entries: int
+    is_inside: bool
+    scan_count: int

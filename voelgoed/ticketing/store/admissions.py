@@ -1,0 +1,66 @@
+from collections.abc import Sequence
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.infra.database import Transaction, json_text
+from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
+
+
+async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
+    """In one order, so that nobody waits in a circle; each as it is once it is locked."""
+    return await tx.rows(
+        ScannedTicket,
+        """
+        SELECT ticket.id, ticket.event_id, ticket.code, ticket.issue,
+               encode(ticket.barcode_hash, 'hex') AS barcode_hash, ticket.status, ticket.zone_id,
+               ticket.seat_id, ticket.days, ticket.scan_count, ticket.day_entries,
+               ticket.last_entry_day, ticket.scanned_at, ticket.last_scanned_at,
+               ticket.last_gate_id, ticket.is_inside, kind.entry_limit, kind.max_daily_entries,
+               kind.gate_ids, kind.reentry,
+               (SELECT gate.name FROM gate WHERE gate.id = ticket.last_gate_id) AS last_gate_name,
+               CASE WHEN ticket.associated_membership_id IS NOT NULL THEN EXISTS (
+                   SELECT 1 FROM membership
+                    WHERE membership.id = ticket.associated_membership_id
+                      AND membership.status = 'active' AND membership.valid_from <= $2
+                      AND (membership.valid_to IS NULL OR membership.valid_to > $2))
+               END AS is_membership_active
+          FROM ticket JOIN ticket_type AS kind
+            ON kind.organization_id = ticket.organization_id AND kind.id = ticket.ticket_type_id
+         WHERE ticket.code = ANY($1::text[])
+         ORDER BY ticket.id FOR NO KEY UPDATE OF ticket
+        """,
+        codes,
+        tx.now,
+    )
+
+
+async def write_attendance(tx: Transaction, attendance: Sequence[Attendance]) -> None:
+    """Of tickets that are locked."""
+    await tx.run(
+        """
+        UPDATE ticket
+           SET status = new.status, scanned_at = new.scanned_at,
+               last_scanned_at = new.last_scanned_at, last_gate_id = new.last_gate_id,
+               last_entry_day = new.last_entry_day, day_entries = new.day_entries,
+               is_inside = new.is_inside, scan_count = new.scan_count, updated_at = $2
+          FROM json_to_recordset($1::json)
+            AS new (id uuid, status text, scanned_at timestamptz, last_scanned_at timestamptz,
+                    last_gate_id uuid, last_entry_day date, day_entries integer, is_inside boolean,
+                    scan_count integer)
+         WHERE ticket.organization_id = current_organization() AND ticket.id = new.id
+        """,
+        json_text(attendance),
+        tx.now,
+    )
+
+
+class TicketSeat(msgspec.Struct, frozen=True):
+    id: UUID
+    seat_id: UUID | None
+
+
+async def find_seats(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[TicketSeat]:
+    return await tx.rows(
+        TicketSeat, "SELECT id, seat_id FROM ticket WHERE id = ANY($1::uuid[])", ticket_ids
+    )
