@@ -52,8 +52,7 @@ class Bundle:
         self, shape: Callable[..., T], query: str, values: tuple[object, ...]
     ) -> list[T]:
         found = await self._answer(query, values, gives_rows=True)
-        struct = cast("type[T]", shape)
-        return msgspec.convert(found or [], list[struct], strict=False)
+        return [] if found is None else _decoder(cast("type[T]", shape)).decode(found)
 
     async def _answer(self, query: str, values: tuple[object, ...], *, gives_rows: bool) -> Any:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -81,6 +80,12 @@ class Bundle:
 
 
 @lru_cache(maxsize=1_000)
+def _decoder(shape: type[T]) -> "msgspec.json.Decoder[list[T]]":
+    """From PostgreSQL's text to what is wanted, without anything between."""
+    return msgspec.json.Decoder(list[shape], strict=False)
+
+
+@lru_cache(maxsize=1_000)
 def _as_one(statements: tuple[tuple[str, int, bool], ...]) -> str:
     """Of their queries, how many values these have, and whether they give rows. They are carried
     out, and lock what they lock, in the order in which their answers are named."""
@@ -92,7 +97,7 @@ def _as_one(statements: tuple[tuple[str, int, bool], ...]) -> str:
         if not gives_rows and not part.lstrip().startswith("SELECT"):
             part += " RETURNING 1"
         parts.append(f"part{at} AS ({part})")
-        answer = f"json_agg(part{at})" if gives_rows else "count(*)"
+        answer = f"json_agg(part{at})::text" if gives_rows else "count(*)"
         answers.append(f"(SELECT {answer} FROM part{at})")  # noqa: S608
         before += values
     return f"WITH {', '.join(parts)} SELECT {', '.join(answers)}"

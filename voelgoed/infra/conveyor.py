@@ -115,7 +115,11 @@ class Conveyor(Generic[K, I, R]):
                 await self._carry_each(key, batch, fault)
                 return
             results = [fault]
-        except StorageUnavailable as fault:  # for all, and one by one would only take longer
+        except StorageUnavailable as fault:
+            # For all, and one by one would only take longer; so would it for those who wait.
+            belt = self._belts.get(key)
+            while belt is not None and belt.waiting:
+                batch.append(belt.waiting.popleft())
             results = [_like(fault) for _ in batch]
         except Exception as fault:
             if len(batch) > 1:

@@ -43,7 +43,7 @@ from voelgoed.scanning.rules.facts import (
     ticket_facts,
 )
 from voelgoed.scanning.rules.presented import Presented
-from voelgoed.scanning.rules.tally import Move, Place, Presence, running, tally
+from voelgoed.scanning.rules.tally import Move, Place, Tally
 from voelgoed.scanning.store import occupancy, scans, stations
 from voelgoed.ticketing.actions import admissions
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
@@ -131,7 +131,8 @@ class Batch:
         self._known: dict[UUID, Scan] = {}
         self._events: dict[UUID, EventFacts] = {}
         self._limited: set[UUID] = set()
-        self._inside: dict[tuple[UUID, str], int] = {}
+        self._inside: dict[tuple[UUID, dt.date], int] = {}
+        self._tally = Tally()
         self._attendance: dict[UUID, Attendance] = {}
         self._moved: dict[UUID, Attendance] = {}
         self._made: dict[UUID, Outcome] = {}
@@ -169,7 +170,7 @@ class Batch:
             self._events[gate.event_id] = event_facts(gate, days)
         if self._limited:  # after the lock: what was counted while we waited for it counts
             for counted in await occupancy.find_gate_counts(tx, sorted(self._limited)):
-                self._inside[counted.scope_id, counted.day.isoformat()] = counted.inside
+                self._inside[counted.scope_id, counted.day] = counted.inside
 
     async def decide(self) -> None:
         now = self._clock.now()  # with the tickets locked: who comes later is later
@@ -249,7 +250,7 @@ class Batch:
         case = Case(
             attempt=Attempt(at=at, direction=wanted.direction, issue=issue),
             event=event,
-            gate=gate_facts(gate, self._inside.get((gate.id, today), 0)),
+            gate=gate_facts(gate, self._inside_of(gate, today)),
             ticket=None if ticket is None else ticket_facts(ticket),
             history=history_of(before),
         )
@@ -418,27 +419,28 @@ class Batch:
     ) -> None:
         gate, is_entry = outcome.gate, outcome.wanted.direction == "entry"
         assert gate is not None
-        here = Presence(gate.event_id, day, gate.id, ticket.zone_id)
-        inside = presence_of(ticket, before)
-        outcome.move = Move(at=here, before=inside, is_entry=is_entry)
+        outcome.move = Move(
+            self._tally.presence(gate.event_id, day, gate.id, ticket.zone_id),
+            presence_of(self._tally, ticket, before),
+            is_entry,
+        )
+        self._tally.add(outcome.move)
         outcome.seat_id = ticket.seat_id
         after = come_in(before, at, gate.id, day) if is_entry else leave(before)
         self._attendance[ticket.id] = self._moved[ticket.id] = after
-        for place, _, _, change in outcome.move.changes():
-            if place[2] == "gate":
-                counted = place[3], place[1].isoformat()
-                self._inside[counted] = self._inside.get(counted, 0) + change
+
+    def _inside_of(self, gate: ScanningGate, today: str) -> int:
+        """With who came and went in this batch; only asked where it matters."""
+        if gate.hard_capacity_limit is None:
+            return 0
+        day = dt.date.fromisoformat(today)
+        return self._inside.get((gate.id, day), 0) + self._tally.inside(gate.id, day)
 
     async def write(self) -> None:
         tx = self._tx
-        moves = [outcome.move for outcome in self.outcomes if outcome.move is not None]
-        if moves:
-            counted = await occupancy.add_counts(tx, tally(moves))
-            afterwards: dict[Place, int] = {
-                (each.event_id, each.day, each.scope, each.scope_id): each.inside
-                for each in counted
-            }
-            self._tell_counts(list(running(moves, afterwards)))
+        if changes := self._tally.changes():
+            counted = await occupancy.add_counts(tx, changes)
+            self._tell_counts(self._tally.running(counted))
         new = [outcome.scan for outcome in self._made.values() if outcome.scan is not None]
 
         async def insert() -> None:
@@ -470,13 +472,13 @@ class Batch:
             outcome.scan = msgspec.structs.replace(scan, details=details)
 
 
-def presence_of(ticket: ScannedTicket, attendance: Attendance) -> Presence | None:
+def presence_of(tally: Tally, ticket: ScannedTicket, attendance: Attendance) -> Sequence[Place]:
     """Where they count as inside."""
     if not attendance.is_inside:
-        return None
+        return ()
     assert attendance.last_entry_day is not None
     assert attendance.last_gate_id is not None
-    return Presence(
+    return tally.presence(
         ticket.event_id, attendance.last_entry_day, attendance.last_gate_id, ticket.zone_id
     )
 

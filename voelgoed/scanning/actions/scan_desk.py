@@ -1,6 +1,7 @@
 """Where scans are answered: one by one as devices ask, together as they are written."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -46,8 +47,9 @@ class ScanDesk:
         self._database = database
         self.around = Surroundings(database, cache)
         self.last_scans = LastScans(cache)
+        self._given_up: set[asyncio.Future[Sequence[Answer | Exception]]] = set()
         self._conveyor = Conveyor[UUID, Wanted, Answer](
-            "scans", self._together, together_max=TOGETHER_MAX, in_flight_max=IN_FLIGHT_MAX
+            "scans", self._in_time, together_max=TOGETHER_MAX, in_flight_max=IN_FLIGHT_MAX
         )
 
     async def scan(self, caller: Caller, key_version: int, new: NewScan) -> Answer:
@@ -67,14 +69,24 @@ class ScanDesk:
             received_at=now,
             last=last,
         )
-        try:
-            async with asyncio.timeout(ANSWER_S):
-                return await self.submit(wanted)
-        except TimeoutError:
-            raise StorageUnavailable() from None
+        return await self.submit(wanted)
 
     async def submit(self, wanted: Wanted) -> Answer:
         return await self._conveyor.submit(wanted.caller.organization_id, wanted)
+
+    async def _in_time(
+        self, organization_id: UUID, wishes: Sequence[Wanted]
+    ) -> Sequence[Answer | Exception]:
+        """One timer for all of them. What takes longer is given up, and not waited for: it may be
+        written or not, and who asks again under the same ids will hear which."""
+        work = asyncio.ensure_future(self._together(organization_id, wishes))
+        self._given_up.add(work)
+        work.add_done_callback(self._given_up.discard)
+        done, _ = await asyncio.wait({work}, timeout=ANSWER_S)
+        if not done:
+            work.cancel()
+            raise StorageUnavailable()
+        return work.result()
 
     async def _together(
         self, organization_id: UUID, wishes: Sequence[Wanted]
@@ -126,9 +138,7 @@ class ScanDesk:
             await self._complete(tx, batch.outcomes)
             answers = [self._answer(tx, outcome) for outcome in batch.outcomes]
         await self._remember(organization_id, batch.outcomes)
-        for outcome in batch.outcomes:
-            if outcome.is_new and outcome.scan is not None:
-                scans_made.labels(outcome.scan.status, outcome.scan.reason_denied or "").inc()
+        _count(batch.outcomes)
         return answers
 
     async def _complete(self, tx: Transaction, outcomes: Sequence[Outcome]) -> None:
@@ -170,6 +180,16 @@ class ScanDesk:
         ]
         if entries:
             await self.last_scans.remember(organization_id, entries)
+
+
+def _count(outcomes: Sequence[Outcome]) -> None:
+    made = Counter(
+        (outcome.scan.status, outcome.scan.reason_denied or "")
+        for outcome in outcomes
+        if outcome.is_new and outcome.scan is not None
+    )
+    for labels, count in made.items():
+        scans_made.labels(*labels).inc(count)
 
 
 def _window_of(gate: ScanningGate) -> int:

@@ -1,80 +1,113 @@
 """What coming and going does to the counts. A ticket is inside once, where it last came in."""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from uuid import UUID
-
-import msgspec
 
 from voelgoed.scanning.model.occupancy import Counted, Scope
 
-Place = tuple[UUID, dt.date, Scope, UUID]
 
-
-class Presence(msgspec.Struct, frozen=True):
-    """Where somebody counts as inside."""
+@dataclass(eq=False, slots=True)
+class Place:
+    """What is counted by itself: an event, a gate or a zone, on one day. And by how much it changed."""
 
     event_id: UUID
     day: dt.date
-    gate_id: UUID
-    zone_id: UUID | None
+    scope: Scope
+    scope_id: UUID
+    entries: int = 0
+    exits: int = 0
+    inside: int = 0
+    present: int = 0
+    """Who is inside, as far as has been told."""
 
-    def places(self) -> Iterator[Place]:
-        yield self.event_id, self.day, "event", self.event_id
-        yield self.event_id, self.day, "gate", self.gate_id
-        if self.zone_id is not None:
-            yield self.event_id, self.day, "zone", self.zone_id
 
-
-class Move(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(eq=False, slots=True)
+class Move:
     """One admitted scan. Whoever comes in and counts as inside already has left unseen."""
 
-    at: Presence
-    """Where, and on which day, somebody passed."""
-    before: Presence | None
+    at: Sequence[Place]
+    """Where, and on which day, somebody passed: the event, the gate, and perhaps a zone."""
+    before: Sequence[Place]
     """Where they counted as inside until then."""
     is_entry: bool
 
-    def changes(self) -> Iterator[tuple[Place, int, int, int]]:
-        """Entries, exits and who is inside, by place."""
-        entry = int(self.is_entry)
-        for place in self.at.places():
-            yield place, entry, 1 - entry, entry
-        for place in self.before.places() if self.before else ():
-            yield place, 0, 0, -1
 
+class Tally:
+    def __init__(self) -> None:
+        self._presences: dict[tuple[UUID, UUID | None, dt.date], Sequence[Place]] = {}
+        self._places: dict[tuple[UUID, dt.date], Place] = {}
+        self._moves: list[Move] = []
 
-def tally(moves: Sequence[Move], sign: int = 1) -> list[Counted]:
-    """All of them together; with -1, taken back."""
-    sums: dict[Place, list[int]] = {}
-    for move in moves:
-        for place, entries, exits, inside in move.changes():
-            total = sums.setdefault(place, [0, 0, 0])
-            total[0] += sign * entries
-            total[1] += sign * exits
-            total[2] += sign * inside
-    return [
-        Counted(
-            event_id=event_id,
-            day=day,
-            scope=scope,
-            scope_id=scope_id,
-            entries=entries,
-            exits=exits,
-            inside=inside,
-        )
-        for (event_id, day, scope, scope_id), (entries, exits, inside) in sums.items()
-    ]
+    def presence(
+        self, event_id: UUID, day: dt.date, gate_id: UUID, zone_id: UUID | None
+    ) -> Sequence[Place]:
+        """Of somebody who came in there and then."""
+        known = self._presences.get((gate_id, zone_id, day))
+        if known is None:
+            known = [self._place(event_id, day, "event", event_id)]
+            known.append(self._place(event_id, day, "gate", gate_id))
+            if zone_id is not None:
+                known.append(self._place(event_id, day, "zone", zone_id))
+            self._presences[gate_id, zone_id, day] = known
+        return known
 
+    def _place(self, event_id: UUID, day: dt.date, scope: Scope, scope_id: UUID) -> Place:
+        place = self._places.get((scope_id, day))
+        if place is None:
+            place = self._places[scope_id, day] = Place(event_id, day, scope, scope_id)
+        return place
 
-def running(moves: Sequence[Move], afterwards: Mapping[Place, int]) -> Iterator[tuple[int, int]]:
-    """After each of the moves: who is inside at its gate, and at the event, on its day."""
-    present = dict(afterwards)
-    for move in moves:
-        for place, _, _, inside in move.changes():
-            present[place] -= inside
-    for move in moves:
-        for place, _, _, inside in move.changes():
-            present[place] += inside
-        event, gate, *_ = move.at.places()
-        yield max(present[gate], 0), max(present[event], 0)
+    def add(self, move: Move) -> None:
+        self._moves.append(move)
+        self._count(move, 1)
+
+    def take_back(self, move: Move) -> None:
+        """One that was counted before, and is not to count."""
+        self._count(move, -1)
+
+    def _count(self, move: Move, sign: int) -> None:
+        for place in move.at:
+            if move.is_entry:
+                place.entries += sign
+                place.inside += sign
+            else:
+                place.exits += sign
+        for place in move.before:
+            place.inside -= sign
+
+    def inside(self, gate_id: UUID, day: dt.date) -> int:
+        """By how much it changed at a gate."""
+        place = self._places.get((gate_id, day))
+        return place.inside if place else 0
+
+    def changes(self) -> list[Counted]:
+        return [
+            Counted(
+                event_id=place.event_id,
+                day=place.day,
+                scope=place.scope,
+                scope_id=place.scope_id,
+                entries=place.entries,
+                exits=place.exits,
+                inside=place.inside,
+            )
+            for place in self._places.values()
+            if place.entries or place.exits or place.inside
+        ]
+
+    def running(self, afterwards: Iterable[Counted]) -> list[tuple[int, int]]:
+        """After each of the moves: who is inside at its gate, and at the event, on its day."""
+        for counted in afterwards:
+            place = self._places[counted.scope_id, counted.day]
+            place.present = counted.inside - place.inside
+        counts: list[tuple[int, int]] = []
+        for move in self._moves:
+            for place in move.at:
+                place.present += move.is_entry
+            for place in move.before:
+                place.present -= 1
+            event, gate = move.at[:2]
+            counts.append((max(gate.present, 0), max(event.present, 0)))
+        return counts
