@@ -11,13 +11,19 @@ import structlog
 from litestar import WebSocket, websocket
 from litestar.exceptions import WebSocketDisconnect
 
-from voelgoed.accounts.access import caller_of
 from voelgoed.accounts.model import Caller
-from voelgoed.events.live import may_follow_event
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.live import Envelope, Live, Subscription, current_seq
 from voelgoed.infra.refusal import Invalid, Missing, Refusal, Unauthenticated
-from voelgoed.seating.live import may_follow_occupancy, may_follow_seats
+from voelgoed.scanning.access import anybody_of
+from voelgoed.scanning.live import (
+    may_follow_device,
+    may_follow_event,
+    may_follow_gate,
+    may_follow_occupancy,
+)
+from voelgoed.scanning.rules.messages import device_topic
+from voelgoed.seating.live import may_follow_seats
 
 log = structlog.get_logger()
 
@@ -28,6 +34,7 @@ FRAME_BYTES_MAX = 4_096
 SEND_TIMEOUT_S = 20.0
 RECHECK_S = 25.0
 """How often an open socket proves its session again, and tells the reader it is alive."""
+SUBPROTOCOL = "voelgoed"
 CLOSE_UNAUTHORIZED = 4401
 CLOSE_TRY_LATER = 1013
 CLOSE_BAD_FRAME = 4400
@@ -37,6 +44,8 @@ TOPIC_RULES: dict[str, tuple[int, TopicRule]] = {
     "event": (1, may_follow_event),
     "seats": (1, may_follow_seats),
     "occupancy": (2, may_follow_occupancy),
+    "gate": (1, may_follow_gate),
+    "device": (1, may_follow_device),
 }
 """By the word before the first colon: how many ids come after it, and who raises when this
 caller may not follow what they name."""
@@ -59,9 +68,10 @@ class TooManyTopics(Invalid):
 async def live_socket(socket: Socket) -> None:
     database: Database = socket.app.state.database
     live: Live = socket.app.state.live
-    await socket.accept()
+    offered = socket.headers.get("sec-websocket-protocol", "")
+    await socket.accept(subprotocols=SUBPROTOCOL if SUBPROTOCOL in offered.split(", ") else None)
     try:
-        caller = await caller_of(socket)
+        caller = await anybody_of(socket)
     except Unauthenticated as refusal:
         return await _close(socket, CLOSE_UNAUTHORIZED, refusal.code)
     except Refusal as refusal:
@@ -88,8 +98,11 @@ class _Connection:
         self._wake = asyncio.Event()
         self._followed: dict[str, Subscription] = {}
         self._sending = asyncio.Lock()
+        self._look_again = asyncio.Event()
 
     async def run(self) -> None:
+        if self._caller.kind == "device" and self._caller.id is not None:
+            await self._subscribe(device_topic(self._caller.id))  # to hear of its own revocation
         tasks = {
             asyncio.create_task(job()) for job in (self._receive, self._deliver, self._recheck)
         }
@@ -157,13 +170,17 @@ class _Connection:
             self._wake.clear()
             for subscription in list(self._followed.values()):
                 for envelope in subscription.take():
+                    if envelope.topic.startswith("device:"):
+                        self._look_again.set()
                     await self._send(_frame(envelope))
 
     async def _recheck(self) -> None:
         while True:
-            await asyncio.sleep(RECHECK_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._look_again.wait(), RECHECK_S)
+            self._look_again.clear()
             try:
-                self._caller = await caller_of(self._socket)
+                self._caller = await anybody_of(self._socket)
                 await self._drop_what_is_no_longer_allowed()
             except Unauthenticated as refusal:
                 await _close(self._socket, CLOSE_UNAUTHORIZED, refusal.code)

@@ -6,12 +6,23 @@ import litestar
 from litestar.handlers import BaseRouteHandler
 from litestar.openapi.spec import Operation
 
-from voelgoed.accounts.access import Call, Connection, Decorator, Scope, bearer_in, origin_in
+from voelgoed.accounts.access import (
+    Call,
+    Connection,
+    Decorator,
+    Scope,
+    bearer_in,
+    caller_of,
+    origin_in,
+    origin_of,
+)
+from voelgoed.accounts.model import Caller
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.refusal import Refusal
 from voelgoed.infra.web import ALWAYS_POSSIBLE, BODY_BYTES_MAX, WITH_A_BODY, documented
-from voelgoed.scanning.actions.own_device import DeviceCaller, prove
+from voelgoed.scanning.actions.own_device import DeviceCaller, prove, require_usable
 from voelgoed.scanning.model.refusals import DeviceInactive, InvalidDeviceToken
+from voelgoed.scanning.rules.device_keys import PREFIX
 
 POSSIBLE = (*ALWAYS_POSSIBLE, InvalidDeviceToken, DeviceInactive)
 SECURITY: list[dict[str, list[str]]] = [{"device": []}]
@@ -52,6 +63,21 @@ async def _requires_device(connection: Connection, _: BaseRouteHandler) -> None:
 def device_in(scope: Scope, master_key: MasterKey) -> DeviceCaller:
     headers: dict[bytes, bytes] = dict(scope["headers"])
     return prove(master_key, bearer_in(headers), origin_in(scope, headers))
+
+
+async def anybody_of(connection: Connection) -> Caller:
+    """A user or a device. A browser cannot send a header with a websocket, so a device's key may also
+    stand among the subprotocols that it offers."""
+    headers: dict[bytes, bytes] = dict(connection.scope["headers"])
+    key = bearer_in(headers) or ""
+    for offered in headers.get(b"sec-websocket-protocol", b"").decode("latin-1").split(","):
+        if offered.strip().startswith(PREFIX):
+            key = offered.strip()
+    if not key.startswith(PREFIX):
+        return await caller_of(connection)
+    state = connection.app.state
+    proven = prove(state.master_key, key, origin_of(connection))
+    return await require_usable(state.database, proven)
 
 
 def device_of(call: Call) -> DeviceCaller:

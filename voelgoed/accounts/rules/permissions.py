@@ -5,6 +5,8 @@ from typing import Literal, get_args
 from voelgoed.accounts.model import Role
 
 Permission = Literal[
+    "admissions.read",
+    "admissions.write",
     "audit.read",
     "devices.read",
     "devices.write",
@@ -83,7 +85,9 @@ _BUY: frozenset[Permission] = frozenset(
 _SELL: frozenset[Permission] = frozenset(
     {*_BUY, "sales.read", "sales.write", "seats.block", "seats.sell_withheld"}
 )
-_RUN_GATES: frozenset[Permission] = frozenset({"devices.write", "gates.write"})
+_RUN_GATES: frozenset[Permission] = frozenset(
+    {"admissions.read", "admissions.write", "devices.write", "gates.write"}
+)
 _VISIT: frozenset[Permission] = frozenset(
     {
         *_BUY,
@@ -98,7 +102,7 @@ _VISIT: frozenset[Permission] = frozenset(
 PERMISSIONS: dict[Role, frozenset[Permission]] = {
     "owner": EVERYTHING,
     "admin": EVERYTHING,
-    "organiser": _LOOK_AT_EVENTS | _LOOK_AT_PEOPLE | _ARRANGE_EVENTS | _SELL,
+    "organiser": _LOOK_AT_EVENTS | _LOOK_AT_PEOPLE | _ARRANGE_EVENTS | _SELL | _RUN_GATES,
     "box_office": _LOOK_AT_EVENTS | _LOOK_AT_PEOPLE | _SELL,
     "gate_supervisor": _LOOK_AT_EVENTS | _RUN_GATES,
     "customer": _VISIT,

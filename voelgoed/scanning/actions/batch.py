@@ -14,6 +14,7 @@ import msgspec
 
 from voelgoed.accounts.actions.audit import Deed, record_all
 from voelgoed.accounts.model import Caller
+from voelgoed.events.model import GateNotFound
 from voelgoed.infra.clock import Clock
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.refusal import Refusal
@@ -220,6 +221,8 @@ class Batch:
         gate_id = by.gate_id if isinstance(by, Override) else device and device.gate_id
         if gate_id is None:
             raise DeviceNotAssignedToGate()
+        if gate_id not in self._gates:
+            raise GateNotFound()
         outcome.gate = self._gates[gate_id]
         outcome.device_name = device.name if device else ""
 

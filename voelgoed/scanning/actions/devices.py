@@ -34,6 +34,7 @@ from voelgoed.scanning.model.refusals import (
 )
 from voelgoed.scanning.rules.device_keys import PURPOSE, DeviceKey, context, key_text
 from voelgoed.scanning.rules.devices import PAIRING_TTL, fleet_device
+from voelgoed.scanning.rules.messages import device_changed, device_topic
 from voelgoed.scanning.store import devices as store
 from voelgoed.scanning.store.devices import PairingRow
 from voelgoed.ticketing.rules.codes import CODE_RANDOM_BYTES, code_from, read_code
@@ -194,6 +195,7 @@ async def change_device(
         if not await store.update_device(tx, after):
             raise VersionConflict()
         await record(tx, caller, "device_changed", "ScanDevice", device_id, differences)
+        tx.publish(device_topic(device_id), device_changed(device_id))
         return await _shown(tx, device_id)
 
 
@@ -210,6 +212,7 @@ async def revoke_device(database: Database, caller: Caller, device_id: UUID) -> 
         )
         await store.update_device(tx, after)
         await record(tx, caller, "device_revoked", "ScanDevice", device_id, {"name": before.name})
+        tx.publish(device_topic(device_id), device_changed(device_id))
 
 
 async def _shown(tx: Transaction, device_id: UUID) -> FleetDevice:

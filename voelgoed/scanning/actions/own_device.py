@@ -8,6 +8,7 @@ from voelgoed.accounts.actions.audit import record
 from voelgoed.accounts.model import Caller, Origin
 from voelgoed.events.actions.events import event_of
 from voelgoed.events.actions.gates import gate_anywhere
+from voelgoed.events.model import Gate
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.scanning.actions.devices import key_of
@@ -55,6 +56,20 @@ def _require_usable(device: Device | None, *versions: int) -> Device:
     if device.key_version not in versions:
         raise DeviceInactive(status="key_rotated")
     return device
+
+
+async def require_usable(database: Database, proven: DeviceCaller) -> Caller:
+    """For what begins with it and goes on for a while."""
+    async with database.transaction(proven.caller.organization_id) as tx:
+        await own_device(tx, proven)
+    return proven.caller
+
+
+async def gate_of_device(tx: Transaction, caller: Caller) -> Gate | None:
+    device = None if caller.id is None else await store.find_device(tx, caller.id)
+    if device is None or device.gate_id is None:
+        return None
+    return await gate_anywhere(tx, device.gate_id)
 
 
 async def read_station(database: Database, proven: DeviceCaller) -> Station:

@@ -1,10 +1,13 @@
 """How many are inside, where, and how many came and went."""
 
 import datetime as dt
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
 import msgspec
+
+from voelgoed.scanning.model.decisions import Direction
 
 Scope = Literal["event", "gate", "zone"]
 
@@ -22,3 +25,16 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, order=True):
     inside: int
     """Who came in here on that day and has not left. At each moment entries are those inside, those
     who were seen leaving, and those who came again without having been."""
+
+
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """One admission of a ticket that counts."""
+
+    id: UUID
+    event_id: UUID
+    gate_id: UUID
+    zone_id: UUID | None
+    device_id: UUID | None
+    direction: Direction
+    scanned_at_canonical: datetime
+    day: dt.date

@@ -10,6 +10,15 @@ def gate_topic(gate_id: UUID) -> str:
     return f"gate:{gate_id}"
 
 
+def device_topic(device_id: UUID) -> str:
+    """Which only the device itself follows."""
+    return f"device:{device_id}"
+
+
+def device_changed(device_id: UUID) -> dict[str, object]:
+    return {"event": "device_changed", "device_id": device_id}
+
+
 def passed(scan: Scan, seat: SeatInfo | None) -> dict[str, object]:
     """To those at the gate."""
     at = scan.scanned_at_canonical
@@ -24,6 +33,11 @@ def passed(scan: Scan, seat: SeatInfo | None) -> dict[str, object]:
         "timestamp": at,
     }
     return told
+
+
+def corrected(ticket_id: UUID, ticket_code: str) -> dict[str, object]:
+    """A supervisor changed what is known of a ticket; who counts, reads again."""
+    return {"event": "ticket_corrected", "ticket_id": ticket_id, "ticket_code": ticket_code}
 
 
 def denied(scan: Scan) -> dict[str, object]:

@@ -1,8 +1,17 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+import msgspec
+
 from voelgoed.infra.database import Transaction, json_text
+from voelgoed.scanning.model.occupancy import Passage
 from voelgoed.scanning.model.scans import Scan
+from voelgoed.scanning.model.supervision import PastScan
+
+
+class Annulled(msgspec.Struct, frozen=True):
+    actor_id: UUID
+    reason: str
 
 
 async def insert_scans(tx: Transaction, scans: Sequence[Scan]) -> int:
@@ -39,4 +48,55 @@ async def find_scans(tx: Transaction, scan_ids: Sequence[UUID]) -> list[Scan]:
           FROM scan WHERE id = ANY($1::uuid[])
         """,
         scan_ids,
+    )
+
+
+async def find_passages(tx: Transaction, ticket_id: UUID) -> list[Passage]:
+    """Of a ticket that is locked: its admissions that were not annulled."""
+    return await tx.rows(
+        Passage,
+        """
+        SELECT id, event_id, gate_id, zone_id, device_id, direction, scanned_at_canonical, day
+          FROM scan
+         WHERE ticket_id = $1 AND status = 'admitted'
+           AND NOT EXISTS (SELECT 1 FROM scan_annulment WHERE scan_id = scan.id)
+        """,
+        ticket_id,
+    )
+
+
+async def insert_annulments(
+    tx: Transaction, scan_ids: Sequence[UUID], ticket_id: UUID, event_id: UUID, annulled: Annulled
+) -> int:
+    """Of those that were not annulled before."""
+    return await tx.run(
+        """
+        INSERT INTO scan_annulment (organization_id, scan_id, event_id, ticket_id, reason, actor_id,
+                                    at)
+        SELECT current_organization(), scan_id, $2, $3, $4, $5, $6
+          FROM unnest($1::uuid[]) AS scan_id
+        ON CONFLICT DO NOTHING
+        """,
+        scan_ids,
+        event_id,
+        ticket_id,
+        annulled.reason,
+        annulled.actor_id,
+        tx.now,
+    )
+
+
+async def list_scans_of(tx: Transaction, ticket_id: UUID, limit: int) -> list[PastScan]:
+    return await tx.rows(
+        PastScan,
+        """
+        SELECT scan.id, gate_id, gate_name, device_name, direction, status, reason_denied, scanned_at,
+               scanned_at_canonical, entry_number, source, annulled.at AS annulled_at,
+               annulled.reason AS annulled_reason
+          FROM scan LEFT JOIN scan_annulment AS annulled
+            ON annulled.organization_id = scan.organization_id AND annulled.scan_id = scan.id
+         WHERE scan.ticket_id = $1 ORDER BY scanned_at_canonical DESC LIMIT $2
+        """,
+        ticket_id,
+        limit,
     )

@@ -1,11 +1,14 @@
 """Tickets at the gates: what scanning, which decides, may read and write of them."""
 
+import re
 from collections.abc import Sequence
 from uuid import UUID
 
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.keys import key
-from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
+from voelgoed.ticketing.model.admissions import Attendance, FoundTicket, ScannedTicket
+from voelgoed.ticketing.model.refusals import TicketNotFound
+from voelgoed.ticketing.rules.codes import read_code, read_order_number
 from voelgoed.ticketing.store import admissions as store
 from voelgoed.ticketing.store import event_keys
 
@@ -17,6 +20,31 @@ def last_scan_key(organization_id: UUID, code: str) -> str:
 
 async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
     return await store.lock_by_codes(tx, codes)
+
+
+async def lock_ticket(tx: Transaction, ticket_id: UUID) -> ScannedTicket:
+    code = await store.find_code(tx, ticket_id)
+    found = [] if code is None else await store.lock_by_codes(tx, [code])
+    if not found:
+        raise TicketNotFound()
+    return found[0]
+
+
+async def require_ticket(tx: Transaction, ticket_id: UUID) -> None:
+    if await store.find_code(tx, ticket_id) is None:
+        raise TicketNotFound()
+
+
+async def search(tx: Transaction, event_id: UUID, text: str, limit: int) -> list[FoundTicket]:
+    """By code, by the number of the order, or by the beginning of a name in it."""
+    return await store.search(
+        tx, event_id, read_code(text), read_order_number(text), _pattern(text), limit
+    )
+
+
+def _pattern(text: str) -> str:
+    """What is typed is not a pattern."""
+    return re.sub(r"([\\%_])", r"\\\1", text.strip())
 
 
 async def write_attendance(tx: Transaction, attendance: Sequence[Attendance]) -> None:

@@ -16,6 +16,7 @@ from voelgoed.seating.actions import places, seats
 from voelgoed.seating.actions.places import Places
 from voelgoed.seating.actions.views import View
 from voelgoed.ticketing.actions import hold_changes, ticket_types
+from voelgoed.ticketing.actions.admissions import last_scan_key
 from voelgoed.ticketing.actions.checkout import Checkout, own_order, read_details
 from voelgoed.ticketing.actions.domain_events import happened
 from voelgoed.ticketing.model.orders import (
@@ -33,7 +34,7 @@ from voelgoed.ticketing.model.refusals import (
     TicketNotFound,
     TicketNotValid,
 )
-from voelgoed.ticketing.model.tickets import VALID
+from voelgoed.ticketing.model.tickets import VALID, Ticket
 from voelgoed.ticketing.store import holds as hold_store
 from voelgoed.ticketing.store import orders, payments, tickets
 from voelgoed.ticketing.store.domain_events import insert_domain_events
@@ -217,17 +218,19 @@ async def _end(
         ],
     )
     await ticket_types.give_back(tx, Counter(ticket.ticket_type_id for ticket in ended))
-    tell_gates(tx, view.event.id, ids)
+    tell_gates(tx, ended)
     changes: dict[str, object] = {"status": status, "reason": reason}
     await record_all(
         tx, [Deed(caller, f"ticket_{status}", "Ticket", each, changes) for each in ids]
     )
 
 
-def tell_gates(tx: Transaction, event_id: UUID, ticket_ids: Sequence[UUID]) -> None:
-    """So that they ask what was revoked."""
+def tell_gates(tx: Transaction, tickets: Sequence[Ticket]) -> None:
+    """So that they ask what was revoked, and no cache says anything else of it."""
+    tx.drop(*(last_scan_key(tx.organization_id, ticket.code) for ticket in tickets))
+    event_id, ids = tickets[0].event_id, [ticket.id for ticket in tickets[:100]]
     told: dict[str, object] = {"event": "tickets_revoked", "event_id": event_id}
-    tx.publish(event_topic(event_id), {**told, "ticket_ids": list(ticket_ids[:100])})
+    tx.publish(event_topic(event_id), {**told, "ticket_ids": ids})
 
 
 async def _in_view_of_order(

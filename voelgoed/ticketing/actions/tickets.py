@@ -116,7 +116,7 @@ async def reissue(
             reason="reissued",
         )
         await tickets.insert_revocations(tx, [revoked])
-        tell_gates(tx, before.event_id, [ticket_id])
+        tell_gates(tx, [before])
         changes: dict[str, object] = {
             "issue": {"from": before.issue, "to": after.issue},
             "holder_name": {"from": before.holder_name, "to": after.holder_name},

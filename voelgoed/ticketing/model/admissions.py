@@ -49,3 +49,18 @@ class Attendance(msgspec.Struct, frozen=True, kw_only=True):
     day_entries: int
     is_inside: bool
     scan_count: int
+
+
+class FoundTicket(msgspec.Struct, frozen=True, kw_only=True):
+    """What a search at the gate may tell."""
+
+    id: UUID
+    code: str
+    status: TicketStatus
+    status_reason: str
+    seat_label: str | None
+    zone_id: UUID | None
+    scan_count: int
+    is_inside: bool
+    last_scanned_at: datetime | None
+    last_gate_name: str | None

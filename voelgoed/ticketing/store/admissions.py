@@ -4,7 +4,7 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.infra.database import Transaction, json_text
-from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
+from voelgoed.ticketing.model.admissions import Attendance, FoundTicket, ScannedTicket
 
 
 async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
@@ -63,4 +63,43 @@ class TicketSeat(msgspec.Struct, frozen=True):
 async def find_seats(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[TicketSeat]:
     return await tx.rows(
         TicketSeat, "SELECT id, seat_id FROM ticket WHERE id = ANY($1::uuid[])", ticket_ids
+    )
+
+
+async def find_code(tx: Transaction, ticket_id: UUID) -> str | None:
+    """Which a ticket keeps."""
+    return await tx.value(str, "SELECT code FROM ticket WHERE id = $1", ticket_id)
+
+
+async def search(
+    tx: Transaction,
+    event_id: UUID,
+    code: str | None,
+    order_number: str | None,
+    name: str,
+    limit: int,
+) -> list[FoundTicket]:
+    return await tx.rows(
+        FoundTicket,
+        """
+        SELECT ticket.id, ticket.code, ticket.status, status_reason, seat_label, zone_id, scan_count,
+               is_inside, last_scanned_at,
+               (SELECT gate.name FROM gate WHERE gate.id = last_gate_id) AS last_gate_name
+          FROM ticket LEFT JOIN ticket_order AS bought
+            ON bought.organization_id = ticket.organization_id AND bought.id = ticket.order_id
+         WHERE ticket.event_id = $1
+           AND CASE WHEN $2::text IS NOT NULL THEN ticket.code = $2
+                    WHEN $3::text IS NOT NULL THEN bought.number = $3
+                    ELSE ticket.code LIKE upper($4) || '%'
+                      OR holder_name ILIKE $4 || '%' OR holder_name ILIKE '% ' || $4 || '%'
+                      OR bought.buyer_name ILIKE $4 || '%'
+                      OR bought.buyer_name ILIKE '% ' || $4 || '%'
+               END
+         ORDER BY ticket.id LIMIT $5
+        """,
+        event_id,
+        code,
+        order_number,
+        name,
+        limit,
     )

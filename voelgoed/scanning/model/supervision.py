@@ -1,0 +1,81 @@
+"""What supervisors do when a rule alone does not do, and what they look at."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from voelgoed.infra.shapes import Name, Request
+from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
+from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.scans import Presented, Source
+from voelgoed.ticketing.model.tickets import TicketStatus
+
+SearchText = Annotated[str, Meta(max_length=100, pattern=r"^[^\x00]*$")]
+
+
+class ManualAdmission(Request):
+    """Somebody is let through by hand."""
+
+    ticket_code: Presented
+    gate_id: UUID
+    reason: Name
+    direction: Direction = "entry"
+    scan_id: UUID | None = None
+    """Sent again under it, it is the same one."""
+
+
+class Annulment(Request):
+    reason: Name
+
+
+class TicketTransition(Request):
+    to: Literal["used", "active", "voided"]
+    """`active`: as if nobody had come with it."""
+    reason: Name
+
+
+class PastScan(msgspec.Struct, frozen=True, kw_only=True):
+    """One of a ticket's scans."""
+
+    id: UUID
+    gate_id: UUID
+    gate_name: str
+    device_name: str
+    direction: Direction
+    status: ScanStatus
+    reason_denied: Reason | None
+    scanned_at: datetime
+    scanned_at_canonical: datetime
+    entry_number: int | None
+    source: Source
+    annulled_at: datetime | None
+    annulled_reason: str | None
+
+
+class TicketAtGate(msgspec.Struct, frozen=True, kw_only=True):
+    """As much of a ticket as gate staff may see: no names, no addresses, no prices."""
+
+    ticket_id: UUID
+    ticket_code: str
+    status: TicketStatus
+    status_reason: str
+    seat_label: str | None
+    zone_id: UUID | None
+    entries: int
+    is_inside: bool
+    last_scanned_at: datetime | None
+    last_gate_name: str | None
+
+
+class EventOccupancy(msgspec.Struct, frozen=True, kw_only=True):
+    event_id: UUID
+    day: str
+    """The event's day that it is."""
+    current: int
+    capacity: int
+    percent_full: int
+    counts: list[Counted]
+    """Of all days, the event, gates and zones."""
