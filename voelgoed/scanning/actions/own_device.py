@@ -3,6 +3,7 @@
 from uuid import UUID
 
 import msgspec
+from cachetools import LRUCache
 
 from voelgoed.accounts.actions.audit import record
 from voelgoed.accounts.model import Caller, Origin
@@ -18,6 +19,8 @@ from voelgoed.scanning.rules.device_keys import DeviceKey, is_genuine, read_key
 from voelgoed.scanning.rules.devices import ROTATION_GRACE
 from voelgoed.scanning.store import devices as store
 
+PROVEN_MAX = 10_000
+
 
 class DeviceCaller(msgspec.Struct, frozen=True):
     """Who proved to have the key; whether the device may use it, its row says."""
@@ -28,10 +31,17 @@ class DeviceCaller(msgspec.Struct, frozen=True):
 
 def prove(master_key: MasterKey, token: str | None, origin: Origin) -> DeviceCaller:
     """Pure computation: nothing is looked up."""
-    key = read_key(token or "")
-    if key is None or not is_genuine(key, master_key.derivations):
-        raise InvalidDeviceToken()
+    key = _proven.get((master_key, token or ""))
+    if key is None:
+        key = read_key(token or "")
+        if key is None or not is_genuine(key, master_key.derivations):
+            raise InvalidDeviceToken()
+        _proven[master_key, token or ""] = key
     return DeviceCaller(_caller(key, origin), key.version)
+
+
+_proven: LRUCache[tuple[MasterKey, str], DeviceKey] = LRUCache(PROVEN_MAX)
+"""What was computed is true for as long as the master key is the same."""
 
 
 def _caller(key: DeviceKey, origin: Origin) -> Caller:

@@ -39,8 +39,8 @@ async def find_gates(
                           AND layout.id = event_layout.layout_id
           LEFT JOIN scan_policy ON scan_policy.organization_id = gate.organization_id
                                AND scan_policy.event_id = gate.event_id
-         WHERE gate.id IN (SELECT gate_id FROM scan_device WHERE id = ANY($1::uuid[]))
-            OR gate.id = ANY($2::uuid[])
+         WHERE gate.id IN (SELECT gate_id FROM scan_device WHERE id = ANY($1::uuid[])
+                            UNION SELECT unnest($2::uuid[]))
         """,
         device_ids,
         gate_ids,
@@ -59,8 +59,8 @@ async def lock_limited_gates(
         _Id,
         """
         SELECT id FROM gate
-         WHERE (id IN (SELECT gate_id FROM scan_device WHERE id = ANY($1::uuid[]))
-                OR id = ANY($2::uuid[]))
+         WHERE id IN (SELECT gate_id FROM scan_device WHERE id = ANY($1::uuid[])
+                       UNION SELECT unnest($2::uuid[]))
            AND hard_capacity_limit IS NOT NULL
          ORDER BY id FOR NO KEY UPDATE
         """,

@@ -19,11 +19,10 @@ async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTi
                ticket.last_gate_id, ticket.is_inside, kind.entry_limit, kind.max_daily_entries,
                kind.gate_ids, kind.reentry,
                (SELECT gate.name FROM gate WHERE gate.id = ticket.last_gate_id) AS last_gate_name,
-               CASE WHEN ticket.associated_membership_id IS NOT NULL THEN EXISTS (
-                   SELECT 1 FROM membership
-                    WHERE membership.id = ticket.associated_membership_id
-                      AND membership.status = 'active' AND membership.valid_from <= $2
-                      AND (membership.valid_to IS NULL OR membership.valid_to > $2))
+               CASE WHEN ticket.associated_membership_id IS NOT NULL THEN coalesce((
+                   SELECT membership.status = 'active' AND membership.valid_from <= $2
+                          AND (membership.valid_to IS NULL OR membership.valid_to > $2)
+                     FROM membership WHERE membership.id = ticket.associated_membership_id), false)
                END AS is_membership_active
           FROM ticket JOIN ticket_type AS kind
             ON kind.organization_id = ticket.organization_id AND kind.id = ticket.ticket_type_id
