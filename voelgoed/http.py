@@ -23,7 +23,7 @@ from litestar.status_codes import HTTP_413_REQUEST_ENTITY_TOO_LARGE
 
 from voelgoed import health, live, static
 from voelgoed.accounts import api as accounts_api
-from voelgoed.accounts.access import is_cross_site, provide_call
+from voelgoed.accounts.access import headers_in, is_cross_site, provide_call
 from voelgoed.accounts.model import CrossSiteRequest
 from voelgoed.events import api as events_api
 from voelgoed.infra.metrics import http_requests
@@ -271,7 +271,7 @@ def hot_route(scope: Scope) -> HotRoute | None:
 def _has_foreign_body(scope: Scope) -> bool:
     if scope["method"] not in ("POST", "PUT", "PATCH"):
         return False
-    headers = dict(scope["headers"])
+    headers = headers_in(scope)
     kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
     has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
     return has_body and kind != b"application/json" and not (kind == CSV and _is_upload(scope))

@@ -167,11 +167,11 @@ async def caller_of(connection: Connection) -> Caller:
 
 
 async def caller_in(scope: Scope, doorman: Doorman) -> Caller:
-    headers: dict[bytes, bytes] = dict(scope["headers"])
+    headers = headers_in(scope)
     token = bearer_in(headers) or _cookie(headers)
     if not token:
         raise Unauthorized()
-    return await authenticate(doorman, token, origin_in(scope, headers))
+    return await authenticate(doorman, token, origin_in(scope))
 
 
 def require(caller: Caller, permission: Permission) -> None:
@@ -214,11 +214,19 @@ def provide_call(request: litestar.Request[Any, Any, Any]) -> Call:
 
 
 def origin_of(connection: Connection) -> Origin:
-    return origin_in(connection.scope, dict(connection.scope["headers"]))  # pyright: ignore[reportArgumentType]
+    return origin_in(connection.scope)  # pyright: ignore[reportArgumentType]
 
 
-def origin_in(scope: Scope, headers: dict[bytes, bytes]) -> Origin:
-    agent = headers.get(b"user-agent", b"").decode("latin-1")
+def headers_in(scope: Scope) -> dict[bytes, bytes]:
+    """By name; made once for each request."""
+    headers: dict[bytes, bytes] | None = scope.get("voelgoed.headers")
+    if headers is None:
+        headers = scope["voelgoed.headers"] = dict(scope["headers"])
+    return headers
+
+
+def origin_in(scope: Scope) -> Origin:
+    agent = headers_in(scope).get(b"user-agent", b"").decode("latin-1")
     return Origin(_address(scope), agent[:USER_AGENT_CHARACTERS_MAX])
 
 
@@ -244,7 +252,7 @@ def is_cross_site(scope: Scope, public_url: str | None) -> bool:
     """
     if scope["type"] == "http" and scope["method"] in SAFE_METHODS:
         return False
-    headers: dict[bytes, bytes] = dict(scope["headers"])
+    headers = headers_in(scope)
     if headers.get(b"authorization", b"").lower().startswith(b"bearer "):
         return False
     site = headers.get(b"sec-fetch-site")

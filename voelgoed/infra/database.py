@@ -18,7 +18,7 @@ import structlog
 
 from voelgoed.infra.bundle import Bundle
 from voelgoed.infra.clock import Clock
-from voelgoed.infra.metrics import database_wait
+from voelgoed.infra.metrics import database_up, database_wait
 from voelgoed.infra.refusal import Refusal, StorageBusy, StorageUnavailable
 
 if TYPE_CHECKING:
@@ -289,6 +289,7 @@ class Database:
                 connection = await self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
             try:
                 yield connection
+                database_up.set(1)
             except asyncpg.InterfaceError:
                 lost = _is_lost(connection)
                 raise
@@ -301,6 +302,7 @@ class Database:
             log.warning("database_busy", reason=repr(fault))
             raise StorageBusy() from fault
         except (*GONE, asyncpg.QueryCanceledError) as fault:  # away, or slower than we allow
+            database_up.set(0)
             log.warning("database_unavailable", reason=repr(fault))
             raise StorageUnavailable() from fault
         except asyncpg.InterfaceError as fault:

@@ -27,7 +27,9 @@ from voelgoed.infra.metrics import (
 log = structlog.get_logger()
 
 CHANNEL = "voelgoed_live"
-ENVELOPE_BYTES_MAX = 7_900  # NOTIFY carries just under 8,000
+PAYLOAD_BYTES_MAX = 7_900  # NOTIFY carries just under 8,000
+PARCEL_BYTES_MAX = 7_800  # without its topic; the rest is for ids and brackets
+NOTHING = b"null"
 BATCH_MAX = 200
 LOOKED_BATCH_MAX = 2_000
 """Of messages that are told after one look."""
@@ -42,15 +44,30 @@ REST_S_MIN, REST_S_MAX = 0.005, 0.5
 TOPIC_IDLE_MAX = timedelta(days=1)
 
 
-class Envelope(msgspec.Struct, frozen=True, array_like=True):
-    """What goes through NOTIFY: a message, or cache keys that every process must forget."""
+class Envelope(msgspec.Struct, frozen=True):
+    """A message as a reader gets it."""
 
     organization_id: UUID
     topic: str
     seq: int
     data: dict[str, object] | None = None
     """None: read again (the message was too large, or too many waited)."""
+
+
+class _Parcel(msgspec.Struct, frozen=True, array_like=True):
+    """What goes through NOTIFY: messages of one topic, or cache keys that every process must forget.
+    Nobody unpacks what nobody here follows."""
+
+    organization_id: UUID
+    topic: str
+    seq: int
+    """Of the first of them."""
+    data: list[msgspec.Raw] | None = None
     dropped_keys: list[str] = []
+
+
+_parcels = msgspec.json.Decoder(list[_Parcel])
+_data = msgspec.json.Decoder(dict[str, object] | None)
 
 
 class Subscription:
@@ -176,11 +193,13 @@ class Live:
             await connection.close(timeout=1)
 
     def _on_notify(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
-        for envelope in msgspec.json.decode(str(payload), type=list[Envelope]):
-            if envelope.dropped_keys:
-                self._forget(envelope.dropped_keys)
-            for reader in self._readers.get((envelope.organization_id, envelope.topic), ()):
-                reader.deliver(envelope)
+        for parcel in _parcels.decode(str(payload)):
+            if parcel.dropped_keys:
+                self._forget(parcel.dropped_keys)
+            readers = self._readers.get((parcel.organization_id, parcel.topic))
+            for envelope in _unpacked(parcel) if readers else ():
+                for reader in readers or ():
+                    reader.deliver(envelope)
 
     def _everyone_rereads(self) -> None:
         for (organization_id, topic), readers in self._readers.items():
@@ -244,19 +263,22 @@ class _Publisher:
         self, organization_id: UUID, messages: list[Message], dropped_keys: list[str]
     ) -> float:
         """Gives how long it took to look."""
-        envelopes = _drops(organization_id, dropped_keys)
+        parcels = _drops(organization_id, dropped_keys)
         if not messages:
-            await self._database.notify(CHANNEL, _payloads(envelopes))
+            await self._database.notify(CHANNEL, _payloads(parcels))
             return 0.0
         # A lost hint is harmless, so this commit need not wait for the disk.
         async with self._database.transaction(organization_id, durable=False) as tx:
             seqs = await _numbers(tx, messages)
             begun = time.perf_counter()
+            by_topic: dict[str, list[bytes]] = defaultdict(list)
             for message in messages:
                 data = message.data if message.look is None else await message.look(tx)
-                envelopes.append(_envelope(organization_id, message.topic, data, seqs))
+                by_topic[message.topic].append(msgspec.json.encode(data))
             looked_s = time.perf_counter() - begun
-            await notify(tx.connection, CHANNEL, _payloads(envelopes))
+            for topic, told in by_topic.items():
+                parcels += _packed(organization_id, topic, seqs[topic] + 1, told)
+            await notify(tx.connection, CHANNEL, _payloads(parcels))
         return looked_s
 
     def _next_batch(self) -> tuple[UUID, list[Message], list[str]] | None:
@@ -298,7 +320,7 @@ async def purge(tx: Transaction) -> int:
 def _drops(organization_id: UUID, keys: Sequence[str]) -> list[bytes]:
     """Told before anything else: who is told to read again must not find what was."""
     return [
-        msgspec.json.encode(Envelope(organization_id, "", 0, None, list(keys[at : at + 40])))
+        msgspec.json.encode(_Parcel(organization_id, "", 0, None, list(keys[at : at + 40])))
         for at in range(0, len(keys), 40)
     ]
 
@@ -332,27 +354,45 @@ class _LastSeq(msgspec.Struct):
     seq: int
 
 
-def _envelope(
-    organization_id: UUID, topic: str, data: dict[str, object] | None, seqs: dict[str, int]
-) -> bytes:
-    seqs[topic] += 1
-    envelope = msgspec.json.encode(Envelope(organization_id, topic, seqs[topic], data))
-    if len(envelope) > ENVELOPE_BYTES_MAX:
-        envelope = msgspec.json.encode(Envelope(organization_id, topic, seqs[topic], None))
-    return envelope
+def _packed(organization_id: UUID, topic: str, seq: int, told: Sequence[bytes]) -> list[bytes]:
+    """Messages of one topic, of which `seq` is the first's number: as many in a parcel as fit."""
+    parcels: list[bytes] = []
+    room = PARCEL_BYTES_MAX - len(topic)
+    together: list[msgspec.Raw] = []
+    size = 0
+    for number, each in enumerate(told, start=seq):
+        data = NOTHING if len(each) > room else each
+        if together and size + len(data) + 1 > room:
+            parcels.append(_parcel(organization_id, topic, number - len(together), together))
+            together, size = [], 0
+        together.append(msgspec.Raw(data))
+        size += len(data) + 1
+    parcels.append(_parcel(organization_id, topic, seq + len(told) - len(together), together))
+    return parcels
 
 
-def _payloads(envelopes: list[bytes]) -> list[str]:
+def _parcel(organization_id: UUID, topic: str, seq: int, data: list[msgspec.Raw]) -> bytes:
+    return msgspec.json.encode(_Parcel(organization_id, topic, seq, data))
+
+
+def _unpacked(parcel: _Parcel) -> list[Envelope]:
+    return [
+        Envelope(parcel.organization_id, parcel.topic, seq, _data.decode(raw))
+        for seq, raw in enumerate(parcel.data or (), start=parcel.seq)
+    ]
+
+
+def _payloads(parcels: list[bytes]) -> list[str]:
     """As many in one notification as it can carry."""
     payloads: list[str] = []
     together: list[bytes] = []
     size = 0
-    for envelope in envelopes:
-        if together and size + len(envelope) + 1 > ENVELOPE_BYTES_MAX:
+    for parcel in parcels:
+        if together and size + len(parcel) + 1 > PAYLOAD_BYTES_MAX:
             payloads.append(f"[{b','.join(together).decode()}]")
             together, size = [], 0
-        together.append(envelope)
-        size += len(envelope) + 1
+        together.append(parcel)
+        size += len(parcel) + 1
     if together:
         payloads.append(f"[{b','.join(together).decode()}]")
     return payloads

@@ -10,6 +10,7 @@ http_requests = Histogram(
     ("method", "route", "status"),
     buckets=FAST,
 )
+database_up = Gauge("voelgoed_database_up", "1 when PostgreSQL last answered; 0 when it did not.")
 database_wait = Histogram(
     "voelgoed_database_wait_seconds",
     "Time a request waited for a database connection.",
@@ -57,4 +58,55 @@ scans_made = Counter(
     "voelgoedevents_scanning_scans",
     "Scans by decision and reason.",
     ("status", "reason"),
+)
+scan_duration = Histogram(
+    "voelgoedevents_scanning_scan_duration_seconds",
+    "Time from a device's request to its answer: admitted, denied, unavailable (503), else refused.",
+    ("outcome",),
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
+)
+scan_duplicates = Counter(
+    "voelgoedevents_scanning_duplicates",
+    "Scans denied as already scanned, by who knew: this process, Redis, PostgreSQL.",
+    ("tier",),
+)
+event_occupancy = Gauge(
+    "voelgoedevents_scanning_event_occupancy", "Inside, of events that are live.", ("event_id",)
+)
+event_capacity = Gauge(
+    "voelgoedevents_scanning_event_capacity", "Of events that are live.", ("event_id",)
+)
+gate_occupancy = Gauge(
+    "voelgoedevents_scanning_gate_occupancy",
+    "Inside, of who came in at a gate today.",
+    ("event_id", "gate_id", "gate"),
+)
+gate_capacity = Gauge(
+    "voelgoedevents_scanning_gate_capacity",
+    "How many a gate is for; none where nobody said.",
+    ("event_id", "gate_id", "gate"),
+)
+scanning_devices = Gauge(
+    "voelgoedevents_scanning_devices",
+    "Devices at gates of live events: active, inactive, offline.",
+    ("event_id", "status"),
+)
+device_silence = Gauge(
+    "voelgoedevents_scanning_device_silent_seconds",
+    "Since an active device at an open gate last said anything.",
+    ("event_id", "gate", "device_id", "device"),
+)
+pending_syncs = Gauge(
+    "voelgoedevents_scanning_pending_syncs",
+    "Scans that devices have not sent yet, as they last said.",
+    ("event_id",),
+)
+figures_left_out = Gauge(
+    "voelgoedevents_scanning_figures_left_out",
+    "Events, gates and devices that are too many to be told one by one.",
+    ("what",),
+)
+occupancy_differences = Counter(
+    "voelgoed_occupancy_differences",
+    "Counters that a recount found to differ from the scans, each time it did.",
 )

@@ -13,6 +13,7 @@ from voelgoed.accounts.access import (
     Scope,
     bearer_in,
     caller_of,
+    headers_in,
     origin_in,
     origin_of,
 )
@@ -61,14 +62,13 @@ async def _requires_device(connection: Connection, _: BaseRouteHandler) -> None:
 
 
 def device_in(scope: Scope, master_key: MasterKey) -> DeviceCaller:
-    headers: dict[bytes, bytes] = dict(scope["headers"])
-    return prove(master_key, bearer_in(headers), origin_in(scope, headers))
+    return prove(master_key, bearer_in(headers_in(scope)), origin_in(scope))
 
 
 async def anybody_of(connection: Connection) -> Caller:
     """A user or a device. A browser cannot send a header with a websocket, so a device's key may also
     stand among the subprotocols that it offers."""
-    headers: dict[bytes, bytes] = dict(connection.scope["headers"])
+    headers = headers_in(connection.scope)  # pyright: ignore[reportArgumentType]
     key = bearer_in(headers) or ""
     for offered in headers.get(b"sec-websocket-protocol", b"").decode("latin-1").split(","):
         if offered.strip().startswith(PREFIX):

@@ -14,16 +14,10 @@ from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.metrics import scans_made
 from voelgoed.infra.refusal import StorageUnavailable
-from voelgoed.scanning.actions.batch import (
-    Batch,
-    Credential,
-    HintsWrong,
-    Outcome,
-    ScanIdsMeanwhile,
-    Wanted,
-)
+from voelgoed.scanning.actions.batch import Batch, HintsWrong, ScanIdsMeanwhile
 from voelgoed.scanning.actions.last_scans import Entered, LastScans
 from voelgoed.scanning.actions.surroundings import PlanMissing, Surroundings
+from voelgoed.scanning.actions.wishes import Credential, Outcome, Wanted
 from voelgoed.scanning.model.scans import Answer, NewScan, Scan, SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.rules.answers import answer_of

@@ -8,8 +8,8 @@ from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.events import event_of
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
-from voelgoed.scanning.actions.batch import Override, Wanted
 from voelgoed.scanning.actions.scan_desk import ScanDesk
+from voelgoed.scanning.actions.wishes import Override, Wanted
 from voelgoed.scanning.model.occupancy import Passage
 from voelgoed.scanning.model.refusals import ScanNotAdmitted, ScanNotFound, SearchTooShort
 from voelgoed.scanning.model.scans import Answer

@@ -53,7 +53,7 @@ class _Id(msgspec.Struct, frozen=True):
 
 async def lock_limited_gates(
     tx: Transaction, device_ids: Sequence[UUID], gate_ids: Sequence[UUID] = ()
-) -> set[UUID]:
+) -> list[UUID]:
     """Those of them that let only so many in: they let them in one batch after the other."""
     found = await tx.rows(
         _Id,
@@ -67,7 +67,7 @@ async def lock_limited_gates(
         device_ids,
         gate_ids,
     )
-    return {each.id for each in found}
+    return [each.id for each in found]
 
 
 async def find_days(tx: Transaction, event_id: UUID) -> list[EventDay]:
