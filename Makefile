@@ -8,14 +8,14 @@ DONE := .venv/done
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help up test check format bench lock contracts web clean browser FORCE
+.PHONY: help up test check format bench bench-peers lock contracts web clean browser FORCE
 
 ifneq ($(words $(CURDIR)),1)
 $(error The path "$(CURDIR)" contains blanks, which make cannot handle; move the directory)
 endif
 
 help: ## list these targets
-	@awk -F ' *## *' '/^[a-z]+:.*## / { sub(/:.*/, "", $$1); printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ' *## *' '/^[a-z-]+:.*## / { sub(/:.*/, "", $$1); printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 up: $(DONE)/app web/dist/done ## install what is missing, start everything; ARGS="--port 8000 ..."
 	@$(BIN)/voelgoed up $(ARGS)
@@ -31,6 +31,9 @@ format: $(DONE)/dev web/node_modules/done ## rewrite the sources the way `check`
 
 bench: $(DONE)/dev ## fixed loads, measured against the limits of this machine
 	@$(BIN)/python -m bench $(ARGS)
+
+bench-peers: $(DONE)/dev ## scans here and at pretix, which is installed in var/ the first time
+	@$(BIN)/python -m bench.peers
 
 lock: $(DONE)/python ## pin the versions of pyproject.toml anew; ARGS=--upgrade for newer ones
 	$(BIN)/uv $(COMPILE) --output-file requirements.lock pyproject.toml $(ARGS)
