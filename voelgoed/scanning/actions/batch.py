@@ -61,7 +61,7 @@ from voelgoed.scanning.rules.presented import Presented
 from voelgoed.scanning.rules.tally import Move, Place, Tally
 from voelgoed.scanning.store import occupancy, scans, stations
 from voelgoed.ticketing.actions import admissions
-from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
+from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket, TicketPlace
 from voelgoed.ticketing.rules.barcode import read_barcode, verify_barcode
 
 CLOCK_SKEW_S_MAX = 300
@@ -325,7 +325,7 @@ class Batch:
             gate.presences[zone_id, day] = here
         outcome.move = Move(here, presence_of(self._tally, ticket.kept, before), is_entry)
         self._tally.add(outcome.move)
-        outcome.seat_id = ticket.kept.seat_id
+        outcome.place = place_of(ticket.kept)
         if is_entry:
             ticket.attendance = come_in(before, at, kept.id, day)
             ticket.last_gate_name = kept.name
@@ -359,6 +359,10 @@ class Batch:
         for outcome in self.outcomes:
             if outcome.twin is not None:
                 outcome.scan = outcome.twin.scan
+
+
+def place_of(ticket: ScannedTicket) -> TicketPlace:
+    return TicketPlace(ticket.id, ticket.zone_id, ticket.seat_id, ticket.seat_label)
 
 
 def presence_of(tally: Tally, ticket: ScannedTicket, attendance: Attendance) -> Sequence[Place]:

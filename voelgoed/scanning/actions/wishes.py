@@ -16,7 +16,7 @@ from voelgoed.scanning.model.scans import CODE_KEPT_MAX, Scan, ScanDetails
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.rules.presented import Presented
 from voelgoed.scanning.rules.tally import Move
-from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
+from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket, TicketPlace
 
 
 class Credential(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ class Outcome:
     at: datetime | None = None
     today: dt.date | None = None
     move: Move | None = None
-    seat_id: UUID | None = None
+    place: TicketPlace | None = None
     is_new: bool = False
     twin: "Outcome | None" = None
     """The same scan, sent twice at the same time."""

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.keys import key
-from voelgoed.ticketing.model.admissions import Attendance, FoundTicket, ScannedTicket
+from voelgoed.ticketing.model.admissions import Attendance, FoundTicket, ScannedTicket, TicketPlace
 from voelgoed.ticketing.model.refusals import TicketNotFound
 from voelgoed.ticketing.rules.codes import read_code, read_order_number
 from voelgoed.ticketing.store import admissions as store
@@ -57,6 +57,8 @@ async def public_keys_of(tx: Transaction, event_id: UUID) -> dict[int, bytes]:
     return {key.number: key.public_key for key in await event_keys.list_keys(tx, event_id)}
 
 
-async def seats_of(tx: Transaction, ticket_ids: Sequence[UUID]) -> dict[UUID, UUID | None]:
-    """By ticket."""
-    return {each.id: each.seat_id for each in await store.find_seats(tx, ticket_ids)}
+async def place_of(tx: Transaction, ticket_id: UUID) -> TicketPlace:
+    found = await store.find_places(tx, [ticket_id])
+    if not found:
+        raise TicketNotFound()
+    return found[0]

@@ -20,6 +20,7 @@ class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
     status: TicketStatus
     zone_id: UUID | None
     seat_id: UUID | None
+    seat_label: str | None
     days: list[str]
     entry_limit: int | None
     max_daily_entries: int | None
@@ -35,6 +36,15 @@ class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
     last_gate_id: UUID | None
     last_gate_name: str | None
     is_inside: bool
+
+
+class TicketPlace(msgspec.Struct, frozen=True):
+    """Where a ticket is for."""
+
+    id: UUID
+    zone_id: UUID | None
+    seat_id: UUID | None
+    seat_label: str | None
 
 
 class Attendance(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,10 +1,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-import msgspec
-
 from voelgoed.infra.database import Transaction, json_text
-from voelgoed.ticketing.model.admissions import Attendance, FoundTicket, ScannedTicket
+from voelgoed.ticketing.model.admissions import Attendance, FoundTicket, ScannedTicket, TicketPlace
 
 
 async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
@@ -14,8 +12,8 @@ async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTi
         """
         SELECT ticket.id, ticket.event_id, ticket.code, ticket.issue,
                encode(ticket.barcode_hash, 'hex') AS barcode_hash, ticket.status, ticket.zone_id,
-               ticket.seat_id, ticket.days, ticket.scan_count, ticket.day_entries,
-               ticket.last_entry_day, ticket.scanned_at, ticket.last_scanned_at,
+               ticket.seat_id, ticket.seat_label, ticket.days, ticket.scan_count,
+               ticket.day_entries, ticket.last_entry_day, ticket.scanned_at, ticket.last_scanned_at,
                ticket.last_gate_id, ticket.is_inside, kind.entry_limit, kind.max_daily_entries,
                kind.gate_ids, kind.reentry,
                (SELECT gate.name FROM gate WHERE gate.id = ticket.last_gate_id) AS last_gate_name,
@@ -54,14 +52,11 @@ async def write_attendance(tx: Transaction, attendance: Sequence[Attendance]) ->
     )
 
 
-class TicketSeat(msgspec.Struct, frozen=True):
-    id: UUID
-    seat_id: UUID | None
-
-
-async def find_seats(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[TicketSeat]:
+async def find_places(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[TicketPlace]:
     return await tx.rows(
-        TicketSeat, "SELECT id, seat_id FROM ticket WHERE id = ANY($1::uuid[])", ticket_ids
+        TicketPlace,
+        "SELECT id, zone_id, seat_id, seat_label FROM ticket WHERE id = ANY($1::uuid[])",
+        ticket_ids,
     )
 
 

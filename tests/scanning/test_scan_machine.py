@@ -1,0 +1,224 @@
+"""Whatever happens at the gates, in whatever order, a small model says what is told and counted."""
+
+import datetime as dt
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.scanning.support import TABLET, Device, World, a_world
+from tests.seating.race_support import StoppedClock
+from tests.support import a_tenant
+from voelgoed.scanning.actions.own_device import prove
+from voelgoed.scanning.actions.supervision import admit_by_hand, annul, move_ticket
+from voelgoed.scanning.model.scans import NewScan
+from voelgoed.scanning.model.supervision import Annulment, ManualAdmission, TicketTransition
+from voelgoed.services import Services
+from voelgoed.ticketing.model.tickets import Ticket
+
+WINDOW = timedelta(seconds=300)
+TICKETS, GATES = 3, 2
+
+
+@dataclass
+class ModelTicket:
+    status: str = "active"
+    passages: list[tuple[datetime, str, int, UUID]] = field(
+        default_factory=list[tuple[datetime, str, int, UUID]]
+    )
+    """What counts: when, which way, at which gate, by which scan."""
+
+    @property
+    def entries(self) -> list[tuple[datetime, str, int, UUID]]:
+        return [each for each in self.passages if each[1] == "entry"]
+
+    def inside_at(self) -> int | None:
+        """The gate where it last came in, if it has not left since."""
+        if not self.passages or self.passages[-1][1] == "exit":
+            return None
+        return self.passages[-1][2]
+
+    def verdict(self, now: datetime, way: str, limit: int | None, reentry: str) -> str:
+        if way == "exit":
+            return "admitted" if self.inside_at() is not None else "not_inside"
+        if self.status == "used":
+            return "ticket_already_used"
+        if self.status == "voided":
+            return "ticket_voided"
+        if self.entries and now - self.entries[-1][0] < WINDOW:
+            return "already_scanned"
+        if self.entries and reentry == "never":
+            return "reentry_not_allowed"
+        if self.entries and reentry == "after_exit" and self.inside_at() is not None:
+            return "exit_required"
+        if limit is not None and len(self.entries) >= limit:
+            return "entry_limit_reached"
+        return "admitted"
+
+
+class Play:
+    def __init__(
+        self,
+        world: World,
+        clock: StoppedClock,
+        tickets: list[Ticket],
+        limit: int | None,
+        reentry: str,
+    ) -> None:
+        self.world = world
+        self.clock = clock
+        self.tickets = tickets
+        self.limit = limit
+        self.reentry = reentry
+        self.model = [ModelTicket() for _ in tickets]
+        self.said: Counter[str] = Counter()
+
+    @property
+    def supervisor(self) -> Any:
+        return self.world.tenant.caller("gate_supervisor")
+
+    async def scan(self, which: int, gate: int, way: str) -> None:
+        ticket, model, device = self.tickets[which], self.model[which], self.world.devices[gate]
+        now, scan_id = self.clock.now(), uuid4()
+        expected = model.verdict(now, way, self.limit, self.reentry)
+        told = await self._ask(device, ticket.code, way, scan_id)
+        assert told == expected, (which, way, model)
+        self.said[told] += 1
+        if told == "admitted":
+            model.passages.append((now, way, gate, scan_id))
+            if model.status == "active" and way == "entry":
+                model.status = "scanned"
+        if which == 0:  # and who asks again, hears the same
+            assert await self._ask(device, ticket.code, way, scan_id) == expected
+
+    async def _ask(self, device: Device, code: str, way: Any, scan_id: UUID) -> str:
+        services = self.world.services
+        proven = prove(services.master_key, device.api_key, TABLET)
+        new = NewScan(
+            ticket_code=code,
+            device_id=device.id,
+            scanned_at=self.clock.now(),
+            scan_id=scan_id,
+            direction=way,
+        )
+        answer = await services.scans.scan(proven.caller, proven.key_version, new)
+        return str(answer.reason) if answer.reason else answer.status
+
+    async def by_hand(self, which: int, gate: int) -> None:
+        services, model, scan_id = self.world.services, self.model[which], uuid4()
+        if model.status == "voided":
+            return
+        new = ManualAdmission(
+            ticket_code=self.tickets[which].code,
+            gate_id=self.world.gates[gate].id,
+            reason="known to the house",
+            scan_id=scan_id,
+        )
+        answer = await admit_by_hand(services.database, services.scans, self.supervisor, new)
+        assert answer.status == "admitted"
+        model.passages.append((self.clock.now(), "entry", gate, scan_id))
+        if model.status == "active":
+            model.status = "scanned"
+
+    async def annul(self, which: int, at: int) -> None:
+        model = self.model[which]
+        if not model.passages:
+            return
+        gone = model.passages.pop(at % len(model.passages))
+        await annul(
+            self.world.services.database, self.supervisor, gone[3], Annulment(reason="turnstile")
+        )
+        if model.status == "scanned" and not model.entries:
+            model.status = "active"
+
+    async def move(self, which: int, to: Any) -> None:
+        services, model = self.world.services, self.model[which]
+        if model.status == "voided":
+            return
+        new = TicketTransition(to=to, reason="so it is")
+        ticket_id = self.tickets[which].id
+        await move_ticket(services.database, services.checkout, self.supervisor, ticket_id, new)
+        model.status = to
+        if to == "active":
+            model.passages.clear()
+
+    async def require_as_the_model_says(self) -> None:
+        for ticket, model in zip(self.tickets, self.model, strict=True):
+            [kept] = await self.world.rows("SELECT * FROM ticket WHERE id = $1", ticket.id)
+            entries = model.entries
+            assert kept["status"] == model.status
+            assert kept["scan_count"] == len(entries)
+            assert kept["is_inside"] == (model.inside_at() is not None)
+            assert kept["scanned_at"] == (entries[0][0] if entries else None)
+            assert kept["last_scanned_at"] == (entries[-1][0] if entries else None)
+        counts = await self.world.rows("SELECT * FROM occupancy")
+        by_gate = Counter(model.inside_at() for model in self.model)
+        for number, gate in enumerate(self.world.gates):
+            [row] = [each for each in counts if each["scope_id"] == gate.id] or [None]
+            if row is None:
+                assert by_gate[number] == 0
+                continue
+            passages = [p for model in self.model for p in model.passages if p[2] == number]
+            assert row["inside"] == by_gate[number]
+            assert row["entries"] == sum(p[1] == "entry" for p in passages)
+            assert row["exits"] == sum(p[1] == "exit" for p in passages)
+        event = [row for row in counts if row["scope"] == "event"]
+        zones = [row for row in counts if row["scope"] == "zone"]
+        inside = sum(by_gate.values()) - by_gate[None]
+        assert sum(row["inside"] for row in event) == sum(row["inside"] for row in zones) == inside
+        assert all(row["day"] == dt.date(2030, 6, 1) for row in counts)
+
+
+@pytest.fixture
+def clock() -> StoppedClock:
+    return StoppedClock()
+
+
+which = st.integers(0, TICKETS - 1)
+gate = st.integers(0, GATES - 1)
+steps = st.one_of(
+    st.tuples(st.just("scan"), which, gate, st.sampled_from(["entry", "entry", "exit"])),
+    st.tuples(st.just("scan"), which, gate, st.sampled_from(["entry", "entry", "exit"])),
+    st.tuples(st.just("wait"), st.sampled_from([1, 150, 299, 300, 400])),
+    st.tuples(st.just("by_hand"), which, gate),
+    st.tuples(st.just("annul"), which, st.integers(0, 5)),
+    st.tuples(st.just("move"), which, st.sampled_from(["used", "active", "voided"])),
+)
+
+
+@settings(
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    limit=st.sampled_from([None, 2]),
+    reentry=st.sampled_from(["allowed", "allowed", "after_exit", "never"]),
+    deeds=st.lists(steps, min_size=5, max_size=30),
+)
+async def test_decisions_and_counts_are_what_the_model_says(
+    services: Services,
+    client: httpx.AsyncClient,
+    clock: StoppedClock,
+    limit: int | None,
+    reentry: str,
+    deeds: list[tuple[Any, ...]],
+):
+    clock.ahead = timedelta()  # each example has an organisation of its own
+    tenant = await a_tenant(services, f"acme-{uuid4()}")
+    world = await a_world(services, client, tenant, gates=GATES, entry_limit=limit, reentry=reentry)
+    for each in world.gates:
+        await world.device(each)
+    play = Play(world, clock, await world.tickets(TICKETS), limit, reentry)
+    for name, *values in deeds:
+        if name == "wait":
+            clock.ahead += timedelta(seconds=values[0])
+        else:
+            await getattr(play, name)(*values)
+        clock.ahead += timedelta(milliseconds=1)
+        await play.require_as_the_model_says()
