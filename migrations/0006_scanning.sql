@@ -136,6 +136,7 @@ CREATE TABLE scan_alert (
     first_at        timestamptz NOT NULL,
     last_at         timestamptz NOT NULL,
     reviewed_by_id  uuid,
+    reviewed_at     timestamptz,
     note            text NOT NULL DEFAULT '',
     version         integer NOT NULL DEFAULT 1,
     PRIMARY KEY (organization_id, id)

@@ -2,8 +2,10 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +138,28 @@ def a_device(url: str, tenant: Tenant, ids: dict[str, str]) -> str:
             token = made.raise_for_status().json()["data"]["pairing_token"]
             return client.post("/api/scanning/pair", json={"pairing_token": token}).json()
 
-        ids["device_id"] = pair()["device_id"]
-        return pair()["api_key"]
+        first, second = pair(), pair()
+        ids["device_id"] = first["device_id"]
+        ids["alert_id"], ids["scan_id"] = an_alert(client, tenant, ids["event_id"], second)
+        return second["api_key"]
+
+
+def an_alert(
+    client: httpx.Client, tenant: Tenant, event_id: str, device: dict[str, str]
+) -> tuple[str, str]:
+    """And the scan after which it was raised."""
+    scan = {
+        "ticket_code": "0000-0000-0000",
+        "device_id": device["device_id"],
+        "scanned_at": datetime.now(UTC).isoformat(),
+    }
+    key = {"Authorization": f"Bearer {device['api_key']}"}
+    scan_id = client.post("/api/scans", json=scan, headers=key).json()["scan_id"]
+    path, found = f"/api/scanning/events/{event_id}/alerts", []
+    while not found:
+        time.sleep(0.1)
+        found = client.get(path, headers=tenant.as_("owner")).raise_for_status().json()["data"]
+    return found[0]["id"], scan_id
 
 
 async def freeze_layout(services: Services, url: str, tenant: Tenant, ids: dict[str, str]) -> None:

@@ -12,14 +12,22 @@ from tests.seating.api_support import ONE, a_config, a_new_layout, a_zone
 from tests.support import SOON, Tenant, a_gate, a_venue, an_event
 from tests.ticketing.support import a_ticket_type
 from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.services import Services
 
 CSV = {"Content-Type": "text/csv"}
-QUERIES = {"remove_entry": {"email": "friend@acme.example"}}
+QUERIES = {
+    "remove_entry": {"email": "friend@acme.example"},
+    "search_tickets": {"search": "Anna"},
+}
 BODIES: dict[str, dict[str, Any]] = {
     "change_event": {"version": 1, "name": "taken over"},
     "create_gate": a_gate(code="planted"),
     "change_gate": {"version": 1, "status": "open"},
     "change_device": {"version": 1, "name": "taken over"},
+    "put_scan_policy": {"version": 1, "travel_s": 0},
+    "annul_admission": {"reason": "taken over"},
+    "move_ticket": {"to": "used", "reason": "taken over"},
+    "move_alert": {"version": 1, "to": "resolved", "note": "taken over"},
     "move_event": {"to": "cancelled"},
     "change_membership": {"version": 1, "status": "cancelled"},
     "change_user": {"version": 1, "role": "customer"},
@@ -58,7 +66,7 @@ ITS_OWN = {
 
 
 @pytest.fixture
-async def ids(client: httpx.AsyncClient, tenant: Tenant) -> dict[str, str]:
+async def ids(client: httpx.AsyncClient, tenant: Tenant, services: Services) -> dict[str, str]:
     """One of everything that A has, by the name it has in a path."""
 
     async def make(path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -94,6 +102,17 @@ async def ids(client: httpx.AsyncClient, tenant: Tenant) -> dict[str, str]:
     token = {"pairing_token": pairing["pairing_token"]}
     paired = await client.post("/api/scanning/pair", json=token)
     assert paired.status_code == 201, paired.text
+    scan = {
+        "ticket_code": "0000-0000-0000",
+        "device_id": paired.json()["device_id"],
+        "scanned_at": services.clock.now().isoformat(),
+    }
+    key = {"Authorization": f"Bearer {paired.json()['api_key']}"}
+    scanned = await client.post("/api/scans", json=scan, headers=key)
+    assert scanned.status_code == 404, scanned.text
+    await services.watch.is_idle()
+    path = f"/api/scanning/events/{event['id']}/alerts"
+    [alert] = (await client.get(path, headers=tenant.as_("owner"))).json()["data"]
     imported = await client.post(
         f"/api/events/{event['id']}/ticket-imports",
         content=TABLES["import_tickets"],
@@ -105,6 +124,8 @@ async def ids(client: httpx.AsyncClient, tenant: Tenant) -> dict[str, str]:
         "what": "tickets.csv",
         "hold_id": hold["hold_id"],
         "device_id": paired.json()["device_id"],
+        "scan_id": scanned.json()["scan_id"],
+        "alert_id": alert["id"],
         "order_id": order["order"]["id"],
         "payment_id": order["payments"][0]["id"],
         "ticket_id": order["tickets"][0]["id"],

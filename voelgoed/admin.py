@@ -24,6 +24,8 @@ from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.log import configure_logs
 from voelgoed.infra.migrate import refuse_a_powerful_role, require_current_schema
 from voelgoed.infra.shapes import Email, Name, Slug
+from voelgoed.scanning.actions.recount import recount_all
+from voelgoed.scanning.model.recount import Difference
 from voelgoed.seating.actions.layouts import create_layout, create_version, read_config
 from voelgoed.seating.actions.rebuild import rebuild_all
 from voelgoed.seating.cli import (
@@ -56,6 +58,7 @@ from voelgoed.ticketing.model.imports import InvalidTicketFile
 organization = typer.Typer(no_args_is_help=True, help="The tenants of this installation.")
 cache = typer.Typer(no_args_is_help=True, help="What is kept at hand of the database.")
 tickets = typer.Typer(no_args_is_help=True, help="Tickets sold elsewhere, and all that is sold.")
+scans = typer.Typer(no_args_is_help=True, help="What was scanned, and what is counted of it.")
 console = Console(stderr=True, highlight=False)
 
 Tenant = Annotated[str, typer.Option("--organization", help="Its short name, such as city-hall.")]
@@ -223,6 +226,39 @@ def rebuild_cache() -> None:
         print(f"{events} events on sale, {wrong} caches and {holds} holds put right")
 
     _with_services(rebuild)
+
+
+@scans.command(name="recount")
+def recount_scans(
+    repair: Annotated[bool, typer.Option(help="Put right what differs, on record.")] = False,
+) -> None:
+    """Count who is inside at all live events from their scans, and compare with the counters."""
+    found: list[Difference] = []
+
+    async def count(services: Services) -> None:
+        events, differences = await recount_all(services.database, repair=repair)
+        for each in differences:
+            print(_difference(each))
+        done = "put right" if repair else "found"
+        print(f"{events} live events, {len(differences)} differences {done}")
+        found.extend(differences)
+
+    _with_services(count)
+    if found and not repair:
+        raise typer.Exit(1)
+
+
+def _difference(of: Difference) -> str:
+    counts = (
+        f"{name} {counted}, by the scans {by_scans}"
+        for name, counted, by_scans in (
+            ("entries", of.entries, of.entries_by_scans),
+            ("exits", of.exits, of.exits_by_scans),
+            ("inside", of.inside, of.inside_by_scans),
+        )
+        if counted != by_scans
+    )
+    return f"event {of.event_id}, {of.day}, {of.scope} {of.scope_id}: {'; '.join(counts)}"
 
 
 def _with_services(work: Callable[[Services], Awaitable[None]]) -> None:

@@ -29,6 +29,7 @@ cli = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 cli.add_typer(admin.organization, name="organization")
 cli.add_typer(admin.layout, name="layout")
 cli.add_typer(admin.tickets, name="tickets")
+cli.add_typer(admin.scans, name="scans")
 cli.add_typer(admin.cache, name="cache")
 
 Host = Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 opens it to others.")]

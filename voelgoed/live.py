@@ -17,13 +17,14 @@ from voelgoed.infra.live import Envelope, Live, Subscription, current_seq
 from voelgoed.infra.refusal import Invalid, Missing, Refusal, Unauthenticated
 from voelgoed.scanning.access import anybody_of
 from voelgoed.scanning.live import (
+    may_follow_alerts,
     may_follow_device,
     may_follow_event,
     may_follow_gate,
     may_follow_occupancy,
+    may_follow_seats,
 )
 from voelgoed.scanning.rules.messages import device_topic
-from voelgoed.seating.live import may_follow_seats
 
 log = structlog.get_logger()
 
@@ -46,6 +47,7 @@ TOPIC_RULES: dict[str, tuple[int, TopicRule]] = {
     "occupancy": (2, may_follow_occupancy),
     "gate": (1, may_follow_gate),
     "device": (1, may_follow_device),
+    "alerts": (1, may_follow_alerts),
 }
 """By the word before the first colon: how many ids come after it, and who raises when this
 caller may not follow what they name."""
@@ -68,8 +70,9 @@ class TooManyTopics(Invalid):
 async def live_socket(socket: Socket) -> None:
     database: Database = socket.app.state.database
     live: Live = socket.app.state.live
-    offered = socket.headers.get("sec-websocket-protocol", "")
-    await socket.accept(subprotocols=SUBPROTOCOL if SUBPROTOCOL in offered.split(", ") else None)
+    offered = socket.headers.get("sec-websocket-protocol", "").split(",")
+    is_offered = SUBPROTOCOL in (each.strip() for each in offered)
+    await socket.accept(subprotocols=SUBPROTOCOL if is_offered else None)
     try:
         caller = await anybody_of(socket)
     except Unauthenticated as refusal:
@@ -103,6 +106,7 @@ class _Connection:
     async def run(self) -> None:
         if self._caller.kind == "device" and self._caller.id is not None:
             await self._subscribe(device_topic(self._caller.id))  # to hear of its own revocation
+            self._look_again.set()  # which may have come before
         tasks = {
             asyncio.create_task(job()) for job in (self._receive, self._deliver, self._recheck)
         }
@@ -139,7 +143,7 @@ class _Connection:
                 return
             if frame.type == "subscribe":
                 await self._subscribe(frame.topic)
-            else:
+            elif not frame.topic.startswith("device:"):  # whose revocation it is to hear of
                 self._unfollow(frame.topic)
 
     async def _subscribe(self, topic: str) -> None:

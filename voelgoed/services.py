@@ -14,7 +14,9 @@ from voelgoed.infra.jobs import Jobs
 from voelgoed.infra.live import Live
 from voelgoed.infra.mail import Mail
 from voelgoed.infra.master_key import MasterKey, key_kept_in
+from voelgoed.scanning import jobs as scanning_jobs
 from voelgoed.scanning.actions.scan_desk import ScanDesk
+from voelgoed.scanning.actions.watch import FraudWatch
 from voelgoed.seating import jobs as seating_jobs
 from voelgoed.ticketing import jobs as ticketing_jobs
 from voelgoed.ticketing.actions.checkout import Checkout
@@ -41,6 +43,7 @@ class Services:
     documents: Documents
     letters: Letters
     scans: ScanDesk
+    watch: FraudWatch
 
 
 def master_key_of(settings: Settings) -> MasterKey:
@@ -76,6 +79,7 @@ def build_services(
     seating_jobs.register(jobs, database, cache)
     holds = HoldDesk(database, cache)
     ticketing_jobs.register(jobs, database, cache, holds.registry)
+    scanning_jobs.register(jobs, database)
     key = master_key or MasterKey()
     ticketing_jobs.register_imports(jobs, Context(database, cache, key))
     doorman = Doorman(database)
@@ -85,6 +89,7 @@ def build_services(
     letters = Letters(database, documents, mail, settings.public_url)
     if mail.enabled:  # or they wait for a process that can send them
         ticketing_jobs.register_letters(jobs, letters)
+    watch = FraudWatch(database)
     return Services(
         settings=settings,
         clock=clock,
@@ -99,7 +104,8 @@ def build_services(
         mail=mail,
         documents=documents,
         letters=letters,
-        scans=ScanDesk(database, cache),
+        scans=ScanDesk(database, cache, watch),
+        watch=watch,
     )
 
 
@@ -113,6 +119,7 @@ async def running(services: Services, *, with_jobs: bool) -> AsyncGenerator[None
         yield
     finally:
         await services.jobs.stop()
+        await services.watch.stop()
         await services.live.stop()
         await services.cache.close()
         await services.database.close()

@@ -83,9 +83,13 @@ ELSEWHERE = {
     ("POST", "/api/scanning/heartbeat"),
     ("PATCH", "/api/scanning/devices/{device_id:uuid}"),
     ("DELETE", "/api/scanning/devices/{device_id:uuid}"),
+    ("POST", "/api/scanning/admissions"),
+    ("POST", "/api/scanning/scans/{scan_id:uuid}/annulment"),
+    ("POST", "/api/scanning/tickets/{ticket_id:uuid}/transitions"),
+    ("POST", "/api/scanning/alerts/{alert_id:uuid}/transitions"),
 }
 """By a payment provider, or after it (tests/ticketing/test_payments.py); by a job, when it is done
-(test_order_letters.py, test_import_api.py); by a device, or to one (tests/scanning)."""
+(test_order_letters.py, test_import_api.py); by a device, to one, or after a scan (tests/scanning)."""
 
 # In an order in which each is possible; every write route of the app is among them.
 WRITES = [
@@ -154,6 +158,12 @@ WRITES = [
         "device_pairing_created",
     ),
     Write("DELETE", "/api/events/{event_id:uuid}/gates/{gate_id:uuid}", None, "gate_deleted"),
+    Write(
+        "PUT",
+        "/api/events/{event_id:uuid}/scan-policy",
+        {"version": 1, "travel_s": 60},
+        "scan_policy_changed",
+    ),
     Write(
         "POST",
         "/api/events/{event_id:uuid}/ticket-types",

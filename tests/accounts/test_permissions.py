@@ -33,7 +33,9 @@ ROLES: tuple[Role, ...] = get_args(Role)
 DECIDED_INSIDE: set[Permission] = {"events.read_unpublished", "seats.sell_withheld"}
 """By the routes that read events, and by those that look at or take seats."""
 ABOUT: dict[str, str] = {
+    "admissions": r"/scanning/.*(admissions|annulment|alerts|tickets)",
     "devices": r"/scanning/(devices|pairings)",
+    "gates": r"/(gates|scan-policy|occupancy)",
     "event_keys": r"/events/.*/keys$",
     "seats": r"/(seat|layout|availability|best-available|selection-checks|zones)",
     "layouts": r"/(layout|seating-report)",
@@ -101,7 +103,7 @@ def test_everybody_but_customers_sees_drafts() -> None:
 
 def test_a_gate_supervisor_runs_gates_and_their_devices_and_writes_nothing_else() -> None:
     writes = {name for name in PERMISSIONS["gate_supervisor"] if name.endswith(".write")}
-    assert writes == {"devices.write", "gates.write"}
+    assert writes == {"admissions.write", "devices.write", "gates.write"}
 
 
 def test_the_box_office_blocks_and_sells_seats_and_writes_nothing_else() -> None:

@@ -211,7 +211,7 @@ def frame(socket: ClientConnection) -> dict[str, Any]:
 
 def runs_of(job: str, process: Process) -> int:
     metrics = httpx.get(f"{process.url}/metrics", trust_env=False).text
-    found = re.search(rf'^voelgoed_jobs_total{{job="{job}",outcome="done"}} (\d+)', metrics, re.M)
+    found = re.search(rf'^voelgoed_jobs_total{{name="{job}",outcome="done"}} (\d+)', metrics, re.M)
     return int(found[1]) if found else 0
 
 

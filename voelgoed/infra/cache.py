@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import msgspec
 import structlog
-from cachetools import LRUCache, TLRUCache
+from cachetools import LRUCache, TLRUCache, TTLCache
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -32,6 +32,8 @@ WARM_TIMEOUT_S = 0.1
 WARM_PAUSE_S = 1.0
 """After a failure the warm tier is left alone this long, so that it delays one request, not all."""
 LEASE_MS = 5_000
+FORGOTTEN_S = 30.0
+"""For so long it is known that a key was dropped: longer than any transaction takes."""
 MISSED_DROPS_MAX = 10_000
 LEASE_MARK = b"\0lease:"  # JSON never starts with a zero byte
 
@@ -62,6 +64,9 @@ class Cache:
         self._making = asyncio.Lock()
         self._hot: TLRUCache[str, _Hot] = TLRUCache(
             HOT_ENTRIES_MAX, ttu=lambda _, entry, now: now + entry.ttl_s, timer=time.monotonic
+        )
+        self._forgotten: TTLCache[str, float, float] = TTLCache(
+            HOT_ENTRIES_MAX, FORGOTTEN_S, timer=time.monotonic
         )
         self._loading: dict[str, asyncio.Future[object]] = {}
         self._warm = _Warm(redis_url) if redis_url else None
@@ -161,6 +166,10 @@ class Cache:
         _HOT_READS[entry is not None].inc()
         return entry.value if entry is not None and isinstance(entry.value, shape) else None
 
+    def was_forgotten(self, key: str, *, since: float) -> bool:
+        """By `time.monotonic`. What was made of something older must not be put there."""
+        return self._forgotten.get(key, since) > since
+
     def put_hot(self, key: str, value: object, *, ttl_s: float) -> None:
         self._hot[key] = _Hot(value, ttl_s)
 
@@ -197,6 +206,7 @@ class Cache:
     def forget(self, keys: Iterable[str]) -> None:
         """Drop from this process only."""
         for key in keys:
+            self._forgotten[key] = time.monotonic()
             self._hot.pop(key, None)
             self._loading.pop(key, None)
 

@@ -84,6 +84,7 @@ class Jobs:
         """Do `work` for every job enqueued as `name`, with so many at once (0: any number); a
         failure is retried, then kept as failed."""
         patience = patience or Patience(RETRIES_MAX, FIRST_RETRY, LONGEST_PAUSE)
+        _count_from_zero(name)
 
         async def run(job: Job) -> None:
             with jobs_run.labels(name, "failed").count_exceptions():
@@ -110,6 +111,7 @@ class Jobs:
 
     def every(self, cron: str, name: str, work: Callable[[], Awaitable[None]]) -> None:
         """Do `work` at those times, in one process of all that run jobs."""
+        _count_from_zero(name)
 
         async def run(schedule: Schedule) -> None:
             with jobs_run.labels(name, "failed").count_exceptions():
@@ -121,6 +123,7 @@ class Jobs:
     def often(self, pause_s: float, name: str, work: Callable[[], Awaitable[None]]) -> None:
         """Do `work` again and again with so long a pause, in every process that runs jobs: for what
         cannot wait for the next minute, and can be done by several at once."""
+        _count_from_zero(name)
         self._often.append((pause_s, name, work))
 
     def start(self) -> None:
@@ -175,6 +178,12 @@ class Jobs:
         finally:
             self._queue = None
             await connection.close(timeout=1)
+
+
+def _count_from_zero(name: str) -> None:
+    """Or nobody would see a first failure as an increase."""
+    for outcome in ("done", "failed"):
+        jobs_run.labels(name, outcome)
 
 
 def _shut_down(queue: PgQueuer, _connection: object) -> None:

@@ -34,7 +34,8 @@ live_coalesced = Counter(
 )
 live_subscriptions = Gauge("voelgoed_live_subscriptions", "Topics followed over websockets.")
 live_missed = Counter("voelgoed_live_missed", "Times a slow reader was told to read again.")
-jobs_run = Counter("voelgoed_jobs", "Background jobs by name and outcome.", ("job", "outcome"))
+# Not `job`, which is what Prometheus calls those whom it asks.
+jobs_run = Counter("voelgoed_jobs", "Background jobs by name and outcome.", ("name", "outcome"))
 log_ins = Counter("voelgoed_log_ins", "Log-in attempts by outcome.", ("outcome",))
 layout_load = Histogram(
     "voelgoed_layout_load_seconds",
@@ -109,4 +110,13 @@ figures_left_out = Gauge(
 occupancy_differences = Counter(
     "voelgoed_occupancy_differences",
     "Counters that a recount found to differ from the scans, each time it did.",
+)
+alerts_raised = Counter(
+    "voelgoedevents_scanning_alerts",
+    "Alerts raised; repetitions of one that is not resolved do not count.",
+    ("kind", "severity"),
+)
+scans_unwatched = Counter(
+    "voelgoedevents_scanning_unwatched",
+    "Scans that nobody looked at for fraud: too many waited, or looking failed.",
 )

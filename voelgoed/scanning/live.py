@@ -4,6 +4,7 @@ from uuid import UUID
 
 from voelgoed.accounts.model import Caller
 from voelgoed.accounts.rules.permissions import may
+from voelgoed.events.actions.events import event_of
 from voelgoed.events.actions.gates import gate_anywhere
 from voelgoed.events.live import may_follow_event as may_user_follow_event
 from voelgoed.events.model import EventNotFound, GateNotFound
@@ -11,6 +12,7 @@ from voelgoed.infra.database import Transaction
 from voelgoed.scanning.actions.own_device import gate_of_device
 from voelgoed.scanning.model.refusals import DeviceNotFound
 from voelgoed.seating.live import may_follow_occupancy as may_user_follow_occupancy
+from voelgoed.seating.live import may_follow_seats as may_user_follow_seats
 
 
 async def may_follow_gate(tx: Transaction, caller: Caller, gate_id: UUID) -> None:
@@ -22,6 +24,13 @@ async def may_follow_gate(tx: Transaction, caller: Caller, gate_id: UUID) -> Non
     if not may(caller.role, "gates.read"):
         raise GateNotFound()
     await gate_anywhere(tx, gate_id)
+
+
+async def may_follow_alerts(tx: Transaction, caller: Caller, event_id: UUID) -> None:
+    """Staff at the gates; for others there is no such thing."""
+    if not may(caller.role, "admissions.read"):
+        raise EventNotFound()
+    await event_of(tx, event_id)
 
 
 async def may_follow_device(tx: Transaction, caller: Caller, device_id: UUID) -> None:
@@ -44,6 +53,13 @@ async def may_follow_occupancy(
 async def may_follow_event(tx: Transaction, caller: Caller, event_id: UUID) -> None:
     if caller.kind != "device":
         await may_user_follow_event(tx, caller, event_id)
+    else:
+        await _require_its_event(tx, caller, event_id)
+
+
+async def may_follow_seats(tx: Transaction, caller: Caller, event_id: UUID) -> None:
+    if caller.kind != "device":
+        await may_user_follow_seats(tx, caller, event_id)
     else:
         await _require_its_event(tx, caller, event_id)
 

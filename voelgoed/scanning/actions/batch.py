@@ -179,8 +179,10 @@ class Batch:
         device = self._devices.get(wanted.caller.id) if wanted.caller.id else None
         if device is None:
             raise InvalidDeviceToken()
-        if device.is_revoked or device.status != "active" or device.key_version != by.key_version:
+        if device.is_revoked or device.status != "active":
             raise DeviceInactive(status="revoked" if device.is_revoked else device.status)
+        if device.key_version != by.key_version:
+            raise DeviceInactive(status="key_rotated")
         if by.named_device_id != device.id:
             raise DeviceMismatch()
         return device

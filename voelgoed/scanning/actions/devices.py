@@ -10,6 +10,7 @@ import msgspec
 from voelgoed.accounts.actions.audit import record
 from voelgoed.accounts.actions.organizations import organization_of
 from voelgoed.accounts.model import Caller, Origin
+from voelgoed.events.actions.events import event_of
 from voelgoed.events.actions.gates import gate_anywhere
 from voelgoed.infra.changes import changed
 from voelgoed.infra.database import Database, Transaction, refusing
@@ -75,14 +76,17 @@ async def create_pairing(database: Database, caller: Caller, new: NewPairing) ->
 
 
 def token_hash(token: str) -> bytes:
-    """Ours may be typed; a device's own is as it is."""
+    """Of one of ours, however it is typed; a device's own is as it is."""
     return sha256((read_code(token) or token).encode()).digest()
 
 
 async def pair(database: Database, master_key: MasterKey, origin: Origin, given: Pair) -> Paired:
     """By a token that nobody used. A device that was ours before keeps its id, with a new key."""
-    hashed = token_hash(given.pairing_token)
+    hashed = sha256(given.pairing_token.encode()).digest()
     organization_id = await database.organization_of_pairing(hashed)
+    if organization_id is None:
+        hashed = token_hash(given.pairing_token)
+        organization_id = await database.organization_of_pairing(hashed)
     if organization_id is None:
         raise PairingTokenNotFound()
     device_id = given.device_id or new_id()
@@ -106,9 +110,10 @@ async def pair(database: Database, master_key: MasterKey, origin: Origin, given:
         }
         await record(tx, caller, "device_paired", "ScanDevice", device_id, changes)
         organization = await organization_of(tx)
+        api_key = key_of(master_key, organization_id, device)  # or the token is not used up
     return Paired(
         device_id=device_id,
-        api_key=key_of(master_key, organization_id, device),
+        api_key=api_key,
         organization_id=organization_id,
         organization_name=organization.name,
         name=device.name,
@@ -141,11 +146,13 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
         created_at=tx.now,
         updated_at=tx.now,
     )
-    if await store.count_devices(tx) >= DEVICES_MAX:
-        raise TooManyDevices()
-    if await store.insert_device(tx, new):
-        return new
     before = await store.lock_device(tx, device_id)
+    is_counted = before is not None and before.deleted_at is None
+    if not is_counted and await store.count_devices(tx) >= DEVICES_MAX:
+        raise TooManyDevices()
+    if before is None and await store.insert_device(tx, new):
+        return new
+    before = before or await store.lock_device(tx, device_id)  # by another token, meanwhile
     assert before is not None
     again = msgspec.structs.replace(
         new,
@@ -155,6 +162,7 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
         created_at=before.created_at,
     )
     await store.update_device(tx, again)
+    tx.publish(device_topic(device_id), device_changed(device_id))
     return again
 
 
@@ -172,6 +180,8 @@ async def list_devices(
     limit: int,
 ) -> list[FleetDevice]:
     async with database.transaction(caller.organization_id) as tx:
+        if event_id is not None:
+            await event_of(tx, event_id)
         found = await store.list_devices(tx, event_id, with_revoked, after, limit)
     return [fleet_device(each.device, each.gate_name, each.event_id, tx.now) for each in found]
 

@@ -58,8 +58,17 @@ class LastScans:
         keys = [last_scan_key(organization_id, code) for code in codes]
         return [_read(value) for value in await self._cache.warm(keys)]
 
-    async def remember(self, organization_id: UUID, entries: Sequence[Entered]) -> None:
-        """After the commit: what is not committed was not."""
+    async def remember(
+        self, organization_id: UUID, entries: Sequence[Entered], begun: float
+    ) -> None:
+        """After the commit: what is not committed was not. Nor was what somebody took back since."""
+        entries = [
+            each
+            for each in entries
+            if not self._cache.was_forgotten(
+                last_scan_key(organization_id, each.scan.ticket_code), since=begun
+            )
+        ]
         for entered in entries:
             scan = entered.scan
             last = LastScan(

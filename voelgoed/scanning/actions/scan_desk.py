@@ -1,7 +1,7 @@
 """Where scans are answered: one by one as devices ask, together as they are written."""
 
 import asyncio
-from collections import Counter
+import time
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -12,16 +12,17 @@ from voelgoed.infra.cache import Cache
 from voelgoed.infra.conveyor import Conveyor
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
-from voelgoed.infra.metrics import scans_made
 from voelgoed.infra.refusal import StorageUnavailable
 from voelgoed.scanning.actions.batch import Batch, HintsWrong, ScanIdsMeanwhile
+from voelgoed.scanning.actions.figures import count_scans
 from voelgoed.scanning.actions.last_scans import Entered, LastScans
 from voelgoed.scanning.actions.surroundings import PlanMissing, Surroundings
+from voelgoed.scanning.actions.watch import FraudWatch
 from voelgoed.scanning.actions.wishes import Credential, Outcome, Wanted
+from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
 from voelgoed.scanning.model.scans import Answer, NewScan, Scan, SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.rules.answers import answer_of
-from voelgoed.scanning.rules.facts import DEDUP_WINDOW_S
 from voelgoed.scanning.rules.messages import counted, denied, gate_topic, passed
 from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.store import stations
@@ -37,8 +38,9 @@ ANSWER_S = 1.8
 
 
 class ScanDesk:
-    def __init__(self, database: Database, cache: Cache) -> None:
+    def __init__(self, database: Database, cache: Cache, watch: FraudWatch) -> None:
         self._database = database
+        self._watch = watch
         self.around = Surroundings(database, cache)
         self.last_scans = LastScans(cache)
         self._given_up: set[asyncio.Future[Sequence[Answer | Exception]]] = set()
@@ -124,6 +126,7 @@ class ScanDesk:
     async def _attempt(
         self, organization_id: UUID, wishes: Sequence[Wanted]
     ) -> Sequence[Answer | Exception]:
+        begun = time.monotonic()
         async with self._database.transaction(organization_id) as tx:
             batch = Batch(tx, self._database.clock, self.around, wishes)
             await batch.read()
@@ -131,38 +134,37 @@ class ScanDesk:
             await batch.write()
             await self._complete(tx, batch.outcomes)
             answers = [self._answer(tx, outcome) for outcome in batch.outcomes]
-        await self._remember(organization_id, batch.outcomes)
-        _count(batch.outcomes)
+        self._watch.note(organization_id, batch.outcomes)
+        await self._remember(organization_id, batch.outcomes, begun)
+        count_scans([each.scan for each in batch.outcomes if each.is_new and each.scan is not None])
         return answers
 
     async def _complete(self, tx: Transaction, outcomes: Sequence[Outcome]) -> None:
         """Answers that were given before need what was looked at then."""
         for outcome in outcomes:
             scan = outcome.scan
-            if scan is not None and scan.ticket_id is not None and scan.status == "admitted":
-                if outcome.ticket is None:
-                    seats = await admissions.seats_of(tx, [scan.ticket_id])
-                    outcome.seat_id = seats.get(scan.ticket_id)
-                if outcome.gate is None:
-                    [outcome.gate] = await stations.find_gates(tx, [], [scan.gate_id])
-                    self.around.require_plan(tx.organization_id, outcome.gate)
+            if scan is None or scan.ticket_id is None or scan.status == "denied":
+                continue
+            if outcome.place is None:
+                outcome.place = await admissions.place_of(tx, scan.ticket_id)
+            if outcome.gate is None:
+                for gate in await stations.find_gates(tx, [], [scan.gate_id]):  # if there still is
+                    self.around.require_plan(tx.organization_id, gate)
+                    outcome.gate = gate
 
     def _answer(self, tx: Transaction, outcome: Outcome) -> Answer | Exception:
         if outcome.refusal is not None:
             return outcome.refusal
-        scan = outcome.scan
+        scan, gate, place = outcome.scan, outcome.gate, outcome.place
         assert scan is not None
-        seat = self._seat(scan, outcome.gate, outcome.seat_id)
+        seat = self.around.seat(gate.layout_id, place) if gate and place else None
         if outcome.is_new:
             _tell(tx, scan, seat)
         return answer_of(scan, seat)
 
-    def _seat(self, scan: Scan, gate: ScanningGate | None, seat_id: UUID | None) -> SeatInfo | None:
-        if gate is None or scan.status == "denied":
-            return None
-        return self.around.seat(gate.layout_id, seat_id, scan.zone_id)
-
-    async def _remember(self, organization_id: UUID, outcomes: Sequence[Outcome]) -> None:
+    async def _remember(
+        self, organization_id: UUID, outcomes: Sequence[Outcome], begun: float
+    ) -> None:
         entries = [
             Entered(outcome.scan, outcome.ticket.barcode_hash, _window_of(outcome.gate))
             for outcome in outcomes
@@ -173,17 +175,7 @@ class ScanDesk:
             and outcome.gate is not None
         ]
         if entries:
-            await self.last_scans.remember(organization_id, entries)
-
-
-def _count(outcomes: Sequence[Outcome]) -> None:
-    made = Counter(
-        (outcome.scan.status, outcome.scan.reason_denied or "")
-        for outcome in outcomes
-        if outcome.is_new and outcome.scan is not None
-    )
-    for labels, count in made.items():
-        scans_made.labels(*labels).inc(count)
+            await self.last_scans.remember(organization_id, entries, begun)
 
 
 def _window_of(gate: ScanningGate) -> int:

@@ -1,11 +1,13 @@
 import re
-from typing import Protocol
+import time
+from typing import Literal, Protocol
 
 import msgspec
 from litestar.params import JSONBody
 
 from voelgoed.infra.conveyor import Overloaded
 from voelgoed.infra.master_key import MasterKey
+from voelgoed.infra.metrics import scan_duration
 from voelgoed.infra.refusal import InvalidRequest, NotFound, Unavailable
 from voelgoed.infra.web import (
     AnswersMissing,
@@ -32,6 +34,10 @@ from voelgoed.scanning.model.scans import Answer, NewScan
 SCANS_TEMPLATE = "/api/scans"
 SCANS = re.compile(r"/api/scans/?\Z")
 _scan = msgspec.json.Decoder(NewScan)
+
+Outcome = Literal["admitted", "denied", "refused", "unavailable"]
+_OUTCOMES: tuple[Outcome, ...] = ("admitted", "denied", "refused", "unavailable")
+_observers = {outcome: scan_duration.labels(outcome) for outcome in _OUTCOMES}
 
 
 @device_post(
@@ -70,6 +76,16 @@ class Fallback(msgspec.Struct, frozen=True):
 
 
 async def answer_scan(scope: Scope, receive: Receive, send: Send, services: "Parts") -> None:
+    """Timed as the device sees it; whatever is not answered here was refused, or went wrong."""
+    began = time.perf_counter()
+    outcome: Outcome = "refused"
+    try:
+        outcome = await _answer_scan(scope, receive, send, services)
+    finally:
+        _observers[outcome].observe(time.perf_counter() - began)
+
+
+async def _answer_scan(scope: Scope, receive: Receive, send: Send, services: "Parts") -> Outcome:
     proven = device_in(scope, services.master_key)
     new = _read(await read_body(receive))
     try:
@@ -77,8 +93,9 @@ async def answer_scan(scope: Scope, receive: Receive, send: Send, services: "Par
     except Unavailable as refusal:
         body = Fallback(refusal.code, refusal.message, refusal.details)
         await send_json(send, status_of(type(refusal)), body, headers_of(refusal))
-        return
+        return "unavailable"
     await send_json(send, 404 if answer.reason == "ticket_not_found" else 200, answer)
+    return answer.status
 
 
 def _read(body: bytes) -> NewScan:

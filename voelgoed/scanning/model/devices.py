@@ -15,7 +15,7 @@ DeviceStatus = Literal["active", "inactive"]
 ShownStatus = Literal["active", "inactive", "offline"]
 """`offline`: active, and silent for more than five minutes."""
 
-PairingToken = Annotated[str, Meta(min_length=12, max_length=200, pattern=r"^[!-~]+$(?!\n)")]
+PairingToken = Annotated[str, Meta(min_length=12, max_length=200, pattern=r"^[ -~]+$(?!\n)")]
 Challenge = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 AppVersion = Annotated[str, Meta(max_length=63, pattern=r"^[^\x00]*$")]
 QueueLength = Annotated[int, Meta(ge=0, le=1_000_000)]

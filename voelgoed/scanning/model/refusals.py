@@ -63,5 +63,9 @@ class AlertNotFound(Missing):
     """There is no such alert."""
 
 
+class AlertRaisedAgain(Conflict):
+    """The same has been raised anew; look at that alert."""
+
+
 class SearchTooShort(Invalid):
     """Type at least three letters or digits of a code, an order number or a name."""

@@ -36,7 +36,8 @@ def context(organization_id: UUID, device_id: UUID, version: int) -> tuple[bytes
 
 def key_text(key: DeviceKey) -> str:
     head = b"".join(context(key.organization_id, key.device_id, key.version))
-    return PREFIX + urlsafe_b64encode(head + key.secret).decode()
+    # Without padding: a browser offers its key as a subprotocol, in which no `=` may be.
+    return PREFIX + urlsafe_b64encode(head + key.secret).decode().rstrip("=")
 
 
 def read_key(text: str) -> DeviceKey | None:
@@ -44,7 +45,7 @@ def read_key(text: str) -> DeviceKey | None:
     if not text.startswith(PREFIX):
         return None
     try:
-        raw = urlsafe_b64decode(text[len(PREFIX) :].encode("ascii"))
+        raw = urlsafe_b64decode(text[len(PREFIX) :].encode("ascii") + b"=")
     except (ValueError, Base64Error):
         return None
     if len(raw) != _HEAD_BYTES + SECRET_BYTES:

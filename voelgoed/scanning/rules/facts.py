@@ -2,15 +2,15 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from voelgoed.events.model import EventDay
 from voelgoed.scanning.model.decisions import EventFacts, GateFacts, History, TicketFacts
+from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
 
-DEDUP_WINDOW_S = 300
-"""Unless an event has another."""
+MOMENT = timedelta(microseconds=1)
 
 
 def event_facts(gate: ScanningGate, days: Sequence[EventDay]) -> EventFacts:
@@ -81,6 +81,6 @@ NOBODY_CAME = History(entries=0, entries_by_day={}, last_scanned_at=None, inside
 
 
 def later(at: datetime, attendance: Attendance | None) -> datetime:
-    """Not before what is known of the ticket, whatever this machine's clock says."""
+    """After what is known of the ticket, whatever this machine's clock says."""
     last = attendance.last_scanned_at if attendance else None
-    return at if last is None or last < at else last
+    return at if last is None or last < at else last + MOMENT

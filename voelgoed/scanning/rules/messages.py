@@ -75,3 +75,8 @@ def counted(scan: Scan) -> dict[str, object]:
         "percent_full": percent_full(current, capacity),
         "occupancy_levels": {"gates": [at_gate]},
     }
+
+
+def recounted(event_id: UUID) -> dict[str, object]:
+    """The counts were put right; who shows them, reads again."""
+    return {"event": "occupancy_corrected", "event_id": event_id}

@@ -37,9 +37,11 @@ async def require_ticket(tx: Transaction, ticket_id: UUID) -> None:
 
 async def search(tx: Transaction, event_id: UUID, text: str, limit: int) -> list[FoundTicket]:
     """By code, by the number of the order, or by the beginning of a name in it."""
-    return await store.search(
-        tx, event_id, read_code(text), read_order_number(text), _pattern(text), limit
-    )
+    code, number, name = read_code(text), read_order_number(text), _pattern(text)
+    found = await store.search(tx, event_id, code, number, name, limit)
+    if not found and (code or number):  # as which some names pass: Bartholomeus, Elizabeth
+        found = await store.search(tx, event_id, None, None, name, limit)
+    return found
 
 
 def _pattern(text: str) -> str:

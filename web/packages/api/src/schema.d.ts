@@ -278,6 +278,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events/{event_id}/scan-policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read scan policy
+         * @description How this event is scanned, and from when on something there is suspicious.
+         */
+        get: operations["read_scan_policy"];
+        /**
+         * Put scan policy
+         * @description For scans from now on; what is left out is as usual.
+         */
+        put: operations["put_scan_policy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{event_id}/seat-blocks": {
         parameters: {
             query?: never;
@@ -950,6 +974,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/scanning/admissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Admit by hand
+         * @description Let somebody in whom the rule would not, and say why.
+         */
+        post: operations["admit_by_hand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/alerts/{alert_id}/transitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move alert
+         * @description Acknowledge it, resolve it, or open it again, and say why.
+         */
+        post: operations["move_alert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/scanning/devices": {
         parameters: {
             query?: never;
@@ -990,6 +1054,66 @@ export interface paths {
          * @description Give it another name or gate, or deactivate it for a while.
          */
         patch: operations["change_device"];
+        trace?: never;
+    };
+    "/api/scanning/events/{event_id}/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alerts
+         * @description The newest first.
+         */
+        get: operations["list_alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/events/{event_id}/occupancy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read occupancy
+         * @description Who is inside, at the event, by gate, by zone and by day.
+         */
+        get: operations["read_occupancy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/events/{event_id}/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search tickets
+         * @description At most twenty, and only what gate staff need; every search is on record.
+         */
+        get: operations["search_tickets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/scanning/heartbeat": {
@@ -1075,6 +1199,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/scanning/scans/{scan_id}/annulment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Annul admission
+         * @description As if it had not been: the turnstile refused, it was somebody else.
+         */
+        post: operations["annul_admission"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/scanning/station": {
         parameters: {
             query?: never;
@@ -1089,6 +1233,46 @@ export interface paths {
         get: operations["read_station"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/tickets/{ticket_id}/scans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List scans of ticket
+         * @description The newest hundred, admitted, denied and annulled.
+         */
+        get: operations["list_scans_of_ticket"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/tickets/{ticket_id}/transitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move ticket
+         * @description Mark it used, make it as if nobody had come with it, or void it.
+         */
+        post: operations["move_ticket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1669,6 +1853,56 @@ export interface components {
             associated_membership_id: string | null;
             email: string;
         };
+        /** Alert */
+        Alert: {
+            details: {
+                [key: string]: unknown;
+            };
+            /** Format: uuid */
+            event_id: string;
+            /** Format: date-time */
+            first_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "impossible_travel" | "repeated_duplicates" | "high_velocity" | "device_malfunction" | "ticket_not_found" | "forged_barcode" | "clock_skew" | "gate_near_capacity";
+            /** Format: date-time */
+            last_at: string;
+            note: string;
+            occurrences: number;
+            reviewed_at: string | null;
+            reviewed_by_id: string | null;
+            /** @enum {string} */
+            severity: "low" | "high" | "critical";
+            /** @enum {string} */
+            state: "open" | "acknowledged" | "resolved";
+            /** Format: uuid */
+            subject_id: string;
+            /** @enum {string} */
+            subject_type: "ticket" | "gate" | "device" | "event";
+            version: number;
+        };
+        /** Data[Alert] */
+        AlertData: {
+            data: components["schemas"]["Alert"];
+        };
+        /** Page[Alert] */
+        AlertPage: {
+            data: components["schemas"]["Alert"][];
+            next: string | null;
+        };
+        /** AlertTransition */
+        AlertTransition: {
+            /** @default  */
+            note: string;
+            /** @enum {string} */
+            to: "open" | "acknowledged" | "resolved";
+            version: number;
+        };
+        /** Annulment */
+        Annulment: {
+            reason: string;
+        };
         /** Answer */
         Answer: {
             /** @enum {string} */
@@ -1690,6 +1924,10 @@ export interface components {
             status: "admitted" | "denied";
             ticket_code: string;
             ticket_id?: string;
+        };
+        /** Data[Answer] */
+        AnswerData: {
+            data: components["schemas"]["Answer"];
         };
         /** AuditEntry */
         AuditEntry: {
@@ -1776,12 +2014,26 @@ export interface components {
             /** Format: uuid */
             zone_id: string;
         };
+        /** Counted */
+        Counted: {
+            /** Format: date */
+            day: string;
+            entries: number;
+            /** Format: uuid */
+            event_id: string;
+            exits: number;
+            inside: number;
+            /** @enum {string} */
+            scope: "event" | "gate" | "zone";
+            /** Format: uuid */
+            scope_id: string;
+        };
         /** CurrentSession */
         CurrentSession: {
             /** Format: date-time */
             expires_at: string;
             organization: components["schemas"]["Organization"];
-            permissions: ("audit.read" | "devices.read" | "devices.write" | "events.read" | "events.read_unpublished" | "events.write" | "event_keys.read" | "event_keys.write" | "gates.read" | "gates.write" | "holds.read" | "holds.write" | "layouts.read" | "layouts.write" | "memberships.read" | "memberships.write" | "orders.read" | "orders.write" | "organization.read" | "organization.write" | "payment_accounts.write" | "sales.read" | "sales.write" | "seating_policy.read" | "seating_policy.write" | "seats.block" | "seats.read" | "seats.sell_withheld" | "ticket_types.read" | "ticket_types.write" | "tickets.import" | "users.read" | "users.write" | "venues.read" | "venues.write" | "whitelists.read" | "whitelists.write")[];
+            permissions: ("admissions.read" | "admissions.write" | "audit.read" | "devices.read" | "devices.write" | "events.read" | "events.read_unpublished" | "events.write" | "event_keys.read" | "event_keys.write" | "gates.read" | "gates.write" | "holds.read" | "holds.write" | "layouts.read" | "layouts.write" | "memberships.read" | "memberships.write" | "orders.read" | "orders.write" | "organization.read" | "organization.write" | "payment_accounts.write" | "sales.read" | "sales.write" | "seating_policy.read" | "seating_policy.write" | "seats.block" | "seats.read" | "seats.sell_withheld" | "ticket_types.read" | "ticket_types.write" | "tickets.import" | "users.read" | "users.write" | "venues.read" | "venues.write" | "whitelists.read" | "whitelists.write")[];
             user: components["schemas"]["User"];
         };
         /** Data[CurrentSession] */
@@ -1892,6 +2144,20 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             version: number;
+        };
+        /** EventOccupancy */
+        EventOccupancy: {
+            capacity: number;
+            counts: components["schemas"]["Counted"][];
+            current: number;
+            day: string;
+            /** Format: uuid */
+            event_id: string;
+            percent_full: number;
+        };
+        /** Data[EventOccupancy] */
+        EventOccupancyData: {
+            data: components["schemas"]["EventOccupancy"];
         };
         /** Page[Event] */
         EventPage: {
@@ -2154,6 +2420,19 @@ export interface components {
             organization: string;
             password: string;
         };
+        /** ManualAdmission */
+        ManualAdmission: {
+            /**
+             * @default entry
+             * @enum {string}
+             */
+            direction: "entry" | "exit";
+            /** Format: uuid */
+            gate_id: string;
+            reason: string;
+            scan_id?: string | null;
+            ticket_code: string;
+        };
         /** Membership */
         Membership: {
             /** Format: date-time */
@@ -2350,6 +2629,22 @@ export interface components {
             /** Format: date-time */
             scanned_at: string;
             ticket_code: string;
+        };
+        /** NewScanPolicy */
+        NewScanPolicy: {
+            /** @default false */
+            blocks_devices: boolean;
+            /** @default 300 */
+            dedup_window_s: number;
+            /** @default 0.1 */
+            device_error_rate_max: number;
+            /** @default 5 */
+            duplicates_per_hour_max: number;
+            /** @default 60 */
+            gate_scans_per_minute_max: number;
+            /** @default 300 */
+            travel_s: number;
+            version: number;
         };
         /** NewSession */
         NewSession: {
@@ -2582,6 +2877,34 @@ export interface components {
         PasswordReset: {
             new_password: string;
         };
+        /** PastScan */
+        PastScan: {
+            annulled_at: string | null;
+            annulled_reason: string | null;
+            device_name: string;
+            /** @enum {string} */
+            direction: "entry" | "exit";
+            entry_number: number | null;
+            /** Format: uuid */
+            gate_id: string;
+            gate_name: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {null|string} */
+            reason_denied: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside" | null;
+            /** Format: date-time */
+            scanned_at: string;
+            /** Format: date-time */
+            scanned_at_canonical: string;
+            /** @enum {string} */
+            source: "online" | "supervisor";
+            /** @enum {string} */
+            status: "admitted" | "denied";
+        };
+        /** Data[list[PastScan]] */
+        PastScanListData: {
+            data: components["schemas"]["PastScan"][];
+        };
         /** Payment */
         Payment: {
             actor_id: string | null;
@@ -2691,6 +3014,30 @@ export interface components {
              * @enum {string}
              */
             source: "web" | "scanner";
+        };
+        /** ScanPolicy */
+        ScanPolicy: {
+            /** @default false */
+            blocks_devices: boolean;
+            /** @default 300 */
+            dedup_window_s: number;
+            /** @default 0.1 */
+            device_error_rate_max: number;
+            /** @default 5 */
+            duplicates_per_hour_max: number;
+            /** Format: uuid */
+            event_id: string;
+            /** @default 60 */
+            gate_scans_per_minute_max: number;
+            /** @default 300 */
+            travel_s: number;
+            updated_at?: string | null;
+            /** @default 1 */
+            version: number;
+        };
+        /** Data[ScanPolicy] */
+        ScanPolicyData: {
+            data: components["schemas"]["ScanPolicy"];
         };
         /** Seat */
         Seat: {
@@ -3022,6 +3369,25 @@ export interface components {
             version: number;
             zone_id: string | null;
         };
+        /** TicketAtGate */
+        TicketAtGate: {
+            entries: number;
+            is_inside: boolean;
+            last_gate_name: string | null;
+            last_scanned_at: string | null;
+            seat_label: string | null;
+            /** @enum {string} */
+            status: "active" | "scanned" | "used" | "voided" | "refunded";
+            status_reason: string;
+            ticket_code: string;
+            /** Format: uuid */
+            ticket_id: string;
+            zone_id: string | null;
+        };
+        /** Data[list[TicketAtGate]] */
+        TicketAtGateListData: {
+            data: components["schemas"]["TicketAtGate"][];
+        };
         /** TicketImport */
         TicketImport: {
             actor_id: string | null;
@@ -3053,6 +3419,12 @@ export interface components {
         TicketImportPage: {
             data: components["schemas"]["TicketImport"][];
             next: string | null;
+        };
+        /** TicketTransition */
+        TicketTransition: {
+            reason: string;
+            /** @enum {string} */
+            to: "used" | "active" | "voided";
         };
         /** TicketType */
         TicketType: {
@@ -5203,6 +5575,189 @@ export interface operations {
             };
             /** @description `event_not_found`: There is no such event. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_scan_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScanPolicyData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    put_scan_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewScanPolicy"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScanPolicyData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8833,6 +9388,236 @@ export interface operations {
             };
         };
     };
+    admit_by_hand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ManualAdmission"];
+            };
+        };
+        responses: {
+            /** @description Document created, URL follows */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `gate_not_found`: There is no such gate at this event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `override_not_allowed`: Nobody can be let in with this ticket; send its holder to the box office.; `scan_id_reused`: This scan_id was used for another scan. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one.; `invalid_ticket_code_format`: That is neither a ticket code such as 3KQR-7F92-4M1X nor the barcode of a ticket. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `overloaded`: Too many want the same at this moment; try again shortly.; `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    move_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertTransition"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `alert_not_found`: There is no such alert. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `alert_raised_again`: The same has been raised anew; look at that alert.; `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_devices: {
         parameters: {
             query?: {
@@ -9136,6 +9921,217 @@ export interface operations {
                 };
             };
             /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_alerts: {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: "open" | "acknowledged" | "resolved" | null;
+                /** @description The `next` of the page before. */
+                after?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertPage"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_occupancy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventOccupancyData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    search_tickets: {
+        parameters: {
+            query: {
+                /** @description A ticket code, an order number, or the beginning of a name. */
+                search: string;
+            };
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TicketAtGateListData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one.; `search_too_short`: Type at least three letters or digits of a code, an order number or a name. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9544,6 +10540,120 @@ export interface operations {
             };
         };
     };
+    annul_admission: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                scan_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Annulment"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `scan_not_found`: There is no such scan.; `ticket_not_found`: There is no such ticket. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `scan_not_admitted`: Only an admission can be annulled. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     read_station: {
         parameters: {
             query?: never;
@@ -9564,6 +10674,187 @@ export interface operations {
             };
             /** @description `device_inactive`: This device was deactivated or revoked; pair it again.; `invalid_device_token`: This needs the key of a paired device. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_scans_of_ticket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                ticket_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PastScanListData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `ticket_not_found`: There is no such ticket. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    move_ticket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                ticket_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TicketTransition"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_layout_not_found`: This event has no layout.; `ticket_not_found`: There is no such ticket. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `ticket_not_valid`: This ticket is voided or refunded. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,245 @@
+"""The keys of devices: derived, never kept; rotated, and worthless at once when revoked."""
+
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+import httpx
+import msgspec
+import pytest
+
+from tests.conftest import MASTER_KEY
+from tests.scanning.node_support import another_node
+from tests.scanning.support import TABLET, Device, World
+from tests.support import MovableClock
+from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.infra.ids import new_id
+from voelgoed.infra.master_key import MasterKey
+from voelgoed.scanning.actions.own_device import prove
+from voelgoed.scanning.model.refusals import InvalidDeviceToken
+from voelgoed.scanning.rules.device_keys import DeviceKey, key_text, read_key
+
+STATION, ROTATIONS = "/api/scanning/station", "/api/scanning/key-rotations"
+GRACE = timedelta(minutes=5)
+
+
+async def station(world: World, device: Device) -> httpx.Response:
+    return await world.client.get(STATION, headers=device.headers)
+
+
+async def rotate(world: World, device: Device) -> Device:
+    answer = await world.client.post(ROTATIONS, headers=device.headers)
+    assert answer.status_code == 201, answer.text
+    return Device(device.id, answer.json()["data"]["api_key"], device.gate)
+
+
+def is_refused(answer: httpx.Response, error: str, **details: str) -> bool:
+    body = answer.json()
+    told = {name: body["details"].get(name) for name in details}
+    return (answer.status_code, body["error"], told) == (401, error, details)
+
+
+def genuine(device: Device) -> DeviceKey:
+    key = read_key(device.api_key)
+    assert key is not None
+    return key
+
+
+async def test_nothing_of_a_key_is_in_the_database(
+    world: World, postgres: EmbeddedPostgres, database_name: str
+):
+    device = await world.device(name="The one we look for")
+    await world.scan(device, (await world.ticket()).code)
+    used = [device, await rotate(world, device)]
+    await world.scan(used[1], "0000-0000-0000")
+    everything = await _everything_in(postgres.url("postgres", database_name))
+    assert "The one we look for" in everything
+    for each in used:
+        key = genuine(each)
+        secret = key.secret.hex()
+        body = each.api_key.removeprefix("vgd_")
+        for piece in (secret, secret[:16], secret[-16:], body, body[-20:], body[48:68]):
+            assert piece.lower() not in everything.lower()
+
+
+async def _everything_in(url: str) -> str:
+    """All rows of all tables, as text; bytes in hex."""
+    connection = await asyncpg.connect(url)
+    try:
+        tables = await connection.fetch(
+            "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables"
+            " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+        )
+        rows: list[str] = []
+        for table in tables:
+            found = await connection.fetch(f"SELECT each::text FROM {table['name']} AS each")
+            rows += [row[0] for row in found]
+        return "\n".join(rows)
+    finally:
+        await connection.close()
+
+
+async def test_every_byte_of_a_key_matters(world: World):
+    device = await world.device()
+    key = genuine(device)
+    raw = key.organization_id.bytes + key.device_id.bytes + key.version.to_bytes(4, "big")
+    raw += key.secret
+    assert (await station(world, device)).status_code == 200
+    for at in range(len(raw)):
+        flipped = raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :]
+        forged = DeviceKey(
+            type(key.organization_id)(bytes=flipped[:16]),
+            type(key.device_id)(bytes=flipped[16:32]),
+            int.from_bytes(flipped[32:36], "big"),
+            flipped[36:],
+        )
+        answer = await station(world, Device(device.id, key_text(forged), device.gate))
+        assert is_refused(answer, "invalid_device_token"), at
+
+
+async def test_a_key_has_one_text(world: World):
+    text = (await world.device()).api_key
+    others = [
+        text[:at] + ("A" if text[at] != "A" else "B") + text[at + 1 :] for at in range(len(text))
+    ]
+    others += [text[:at] + text[at + 1 :] for at in range(len(text))]
+    others += [
+        text + "=",
+        text + "A",
+        text + "\n",
+        " " + text,
+        text.lower(),
+        text.upper(),
+        "",
+        "vgd_",
+    ]
+    others += [text.replace("-", "+").replace("_", "/"), f"{text[:40]}\n{text[40:]}", "vgd_é"]
+    assert prove(MASTER_KEY, text, TABLET).key_version == 1
+    for other in set(others) - {text}:
+        with pytest.raises(InvalidDeviceToken):
+            prove(MASTER_KEY, other, TABLET)
+
+
+async def test_a_secret_is_good_for_one_device_of_one_organisation_in_one_version(world: World):
+    mine, beside = await world.device(), await world.device()
+    key = genuine(mine)
+    for changes in (
+        {"organization_id": new_id()},
+        {"device_id": beside.id},
+        {"device_id": new_id()},
+        {"version": key.version + 1},
+    ):
+        forged = key_text(msgspec.structs.replace(key, **changes))
+        assert is_refused(
+            await station(world, Device(mine.id, forged, mine.gate)), "invalid_device_token"
+        )
+
+
+async def test_who_has_no_key_of_a_device_is_none(world: World):
+    session = world.tenant.as_("owner")
+    body = {"device_time": world.now.isoformat()}
+    for headers in ({}, session, {"Authorization": "Bearer vgd_"}, {"Authorization": "Basic x"}):
+        for method, path, sent in (
+            ("GET", STATION, None),
+            ("POST", "/api/scanning/heartbeat", body),
+            ("POST", ROTATIONS, None),
+            ("POST", "/api/scans", {}),
+        ):
+            answer = await world.client.request(method, path, json=sent, headers=headers)
+            assert is_refused(answer, "invalid_device_token"), (method, path, headers)
+
+
+async def test_a_key_of_a_device_opens_nothing_for_staff(world: World):
+    device = await world.device()
+    for path in ("devices", f"devices/{device.id}", f"events/{world.event_id}/occupancy"):
+        answer = await world.client.get(f"/api/scanning/{path}", headers=device.headers)
+        assert answer.status_code == 401
+
+
+async def test_a_genuine_key_of_a_device_that_never_was_is_worth_nothing(world: World):
+    device_id = new_id()
+    secret = MASTER_KEY.derive(
+        "device-key", world.tenant.id.bytes, device_id.bytes, (1).to_bytes(4, "big")
+    )
+    text = key_text(DeviceKey(world.tenant.id, device_id, 1, secret))
+    ghost = Device(device_id, text, world.gates[0])
+    assert is_refused(await station(world, ghost), "invalid_device_token")
+    assert is_refused(await world.scan(ghost, "0000-0000-0000"), "invalid_device_token")
+
+
+async def test_keys_outlive_a_change_of_the_master_key_until_the_previous_one_is_gone(
+    world: World, database_url: str, clock: MovableClock
+):
+    device, ticket = await world.device(), await world.ticket()
+    fresh = bytes(reversed(range(32)))
+    both = MasterKey(fresh, bytes(range(32)))
+    async with another_node(world, database_url, clock, both) as later:
+        assert await later.verdict(device, ticket.code) == "admitted"
+        renewed = await rotate(later, device)
+        left_behind = await world.device()
+        assert (await station(later, renewed)).status_code == 200
+    async with another_node(world, database_url, clock, MasterKey(fresh)) as afterwards:
+        assert (await station(afterwards, renewed)).status_code == 200
+        assert is_refused(await station(afterwards, left_behind), "invalid_device_token")
+    assert is_refused(await station(world, renewed), "invalid_device_token"), "by the old key alone"
+
+
+async def test_the_next_key_makes_the_present_one_worthless(world: World):
+    device, ticket = await world.device(), await world.ticket()
+    renewed = await rotate(world, device)
+    assert genuine(renewed).version == genuine(device).version + 1
+    assert is_refused(await station(world, device), "device_inactive", status="key_rotated")
+    answer = await world.scan(device, ticket.code)
+    assert is_refused(answer, "device_inactive", status="key_rotated"), answer.text
+    assert await world.verdict(renewed, ticket.code) == "admitted"
+    [entry] = await world.rows("SELECT * FROM audit_entry WHERE action = 'device_key_rotated'")
+    assert (entry["actor_id"], entry["changes"]) == (device.id, {"key_version": 2})
+
+
+async def test_a_lost_answer_is_asked_for_again_for_five_minutes(world: World, clock: MovableClock):
+    device = await world.device()
+    renewed = await rotate(world, device)
+    clock.ahead += GRACE - timedelta(seconds=30)
+    assert await rotate(world, device) == renewed, "the same one, not another"
+    [kept] = await world.rows("SELECT key_version FROM scan_device")
+    assert kept["key_version"] == 2
+    clock.ahead += timedelta(seconds=31)
+    answer = await world.client.post(ROTATIONS, headers=device.headers)
+    assert is_refused(answer, "device_inactive", status="key_rotated")
+    third = await rotate(world, renewed)
+    answer = await world.client.post(ROTATIONS, headers=device.headers)
+    assert is_refused(answer, "device_inactive"), "two versions back there is no grace"
+    assert (await station(world, third)).status_code == 200
+
+
+async def test_revocation_is_effective_at_once_on_every_node(
+    world: World, database_url: str, clock: MovableClock
+):
+    async with another_node(world, database_url, clock) as beside:
+        device, tickets = await world.device(), await world.tickets(3)
+        assert await beside.verdict(device, tickets[0].code) == "admitted"
+        path = f"/api/scanning/devices/{device.id}"
+        assert (await world.ask("DELETE", path)).status_code == 204
+        for node in (beside, world):
+            for code in (tickets[0].code, tickets[1].code):  # one that a cache remembers, one not
+                answer = await node.scan(device, code)
+                assert is_refused(answer, "device_inactive", status="revoked")
+            assert is_refused(await station(node, device), "device_inactive", status="revoked")
+            answer = await node.client.post(ROTATIONS, headers=device.headers)
+            assert is_refused(answer, "device_inactive", status="revoked")
+        assert (await world.ask("DELETE", path)).status_code == 204, "twice is once"
+    entries = await world.rows("SELECT * FROM audit_entry WHERE action = 'device_revoked'")
+    assert len(entries) == 1
+    [kept] = await world.rows("SELECT deleted_at FROM scan_device")
+    assert kept["deleted_at"] is not None
+    assert len(await world.rows("SELECT 1 FROM scan")) == 1
+
+
+async def test_a_revoked_device_cannot_have_its_old_answers_read_out(world: World):
+    """Its scan_id is known, and still nothing is said."""
+    device, ticket = await world.device(), await world.ticket()
+    sent: dict[str, Any] = world.body(device, ticket.code)
+    assert (await world.client.post("/api/scans", json=sent, headers=device.headers)).is_success
+    await world.ask("DELETE", f"/api/scanning/devices/{device.id}")
+    again = await world.client.post("/api/scans", json=sent, headers=device.headers)
+    assert is_refused(again, "device_inactive", status="revoked")

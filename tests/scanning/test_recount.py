@@ -1,0 +1,320 @@
+"""The counters, proven by the scans."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from uuid import UUID
+
+import asyncpg
+import httpx
+import pytest
+from structlog.testing import capture_logs
+
+from tests.chaos.processes import Installation, an_installation
+from tests.scanning.support import LATER, Device, World, a_world
+from tests.seating.race_support import DAYS
+from tests.support import SOON, MovableClock, Tenant
+from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.infra.metrics import occupancy_differences
+from voelgoed.scanning.actions import recount
+from voelgoed.scanning.actions.recount import recount_all, recount_event, repair_event
+from voelgoed.scanning.actions.supervision import admit_by_hand, annul, move_ticket
+from voelgoed.scanning.model.recount import Difference
+from voelgoed.scanning.model.supervision import Annulment, ManualAdmission, TicketTransition
+from voelgoed.services import Services
+from voelgoed.ticketing.model.tickets import Ticket
+
+STEPS = 200
+
+
+@pytest.fixture
+async def superuser(
+    postgres: EmbeddedPostgres, database_name: str
+) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(postgres.url("postgres", database_name))
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+@pytest.fixture
+def installation() -> Iterator[Installation]:
+    with an_installation() as installation:
+        yield installation
+
+
+async def differences(world: World) -> list[Difference]:
+    return await recount_event(world.services.database, world.tenant.id, world.event_id)
+
+
+def found_so_far() -> float:
+    [sample] = [
+        each
+        for metric in occupancy_differences.collect()
+        for each in metric.samples
+        if each.name == "voelgoed_occupancy_differences_total"
+    ]
+    return sample.value
+
+
+async def some_coming_and_going(world: World, clock: MovableClock) -> None:
+    """Entries at two gates, who comes again unseen, who leaves elsewhere, on two days."""
+    clock.ahead = SOON - (world.now - clock.ahead)
+    here, there = [await world.device(gate) for gate in world.gates]
+    seated = await world.ticket("A1")
+    staying, leaving, roaming = await world.tickets(3)
+    for ticket in (seated, staying, leaving, roaming):
+        assert await world.verdict(here, ticket.code) == "admitted"
+    assert await world.verdict(there, leaving.code, direction="exit") == "admitted"
+    clock.ahead += LATER
+    assert await world.verdict(there, roaming.code) == "admitted"
+    clock.ahead += timedelta(days=1)
+    assert await world.verdict(there, staying.code) == "admitted"
+    answer = await world.scan(here, leaving.code)
+    database, caller = world.services.database, world.tenant.caller("gate_supervisor")
+    await annul(database, caller, UUID(answer.json()["scan_id"]), Annulment(reason="turnstile"))
+
+
+async def test_what_is_counted_is_what_was_scanned(world: World, clock: MovableClock):
+    await some_coming_and_going(world, clock)
+    counts = await world.rows("SELECT * FROM occupancy WHERE scope = 'event' ORDER BY day")
+    assert [(each["day"], each["entries"], each["exits"], each["inside"]) for each in counts] == [
+        (DAYS[0], 5, 1, 2),
+        (DAYS[1], 1, 0, 1),
+    ]
+    assert await differences(world) == []
+    assert await recount_all(world.services.database) == (1, [])
+
+
+async def test_a_counter_that_is_wrong_is_found_reported_and_not_touched(
+    world: World, clock: MovableClock, superuser: asyncpg.Connection
+):
+    await some_coming_and_going(world, clock)
+    gate, before = world.gates[1], found_so_far()
+    await superuser.execute(
+        "UPDATE occupancy SET inside = inside + 7 WHERE scope_id = $1 AND day = $2",
+        gate.id,
+        DAYS[0],
+    )
+    with capture_logs() as logs:
+        [found] = await differences(world)
+    assert found == Difference(
+        event_id=world.event_id,
+        day=DAYS[0],
+        scope="gate",
+        scope_id=gate.id,
+        entries=1,
+        exits=1,
+        inside=8,
+        entries_by_scans=1,
+        exits_by_scans=1,
+        inside_by_scans=1,
+    )
+    [entry] = [each for each in logs if each["event"] == "occupancy_differs"]
+    assert (entry["scope_id"], entry["counted"]) == (str(gate.id), [1, 1, 8])
+    assert entry["by_scans"] == [1, 1, 1]
+    assert found_so_far() - before == 1
+    assert await differences(world) == [found]
+
+
+async def test_repairing_puts_right_what_differs_and_says_so_in_the_audit_log(
+    world: World, clock: MovableClock, superuser: asyncpg.Connection
+):
+    await some_coming_and_going(world, clock)
+    right = await world.rows("SELECT * FROM occupancy ORDER BY day, scope, scope_id")
+    await superuser.execute("UPDATE occupancy SET entries = 0, exits = 9 WHERE scope = 'zone'")
+    await superuser.execute("DELETE FROM occupancy WHERE scope = 'event' AND day = $1", DAYS[0])
+    wrong = await differences(world)
+    assert len(wrong) == 4, "two zones on the first day, one on the second, and the event"
+    assert await repair_event(world.services.database, world.tenant.id, world.event_id) == wrong
+    assert await differences(world) == []
+    assert await world.rows("SELECT * FROM occupancy ORDER BY day, scope, scope_id") == right
+    [entry] = await world.rows("SELECT * FROM audit_entry WHERE action = 'occupancy_repaired'")
+    assert (entry["actor_kind"], entry["entity_id"]) == ("system", str(world.event_id))
+    assert entry["changes"]["count"] == 4
+    assert await repair_event(world.services.database, world.tenant.id, world.event_id) == []
+    assert (
+        len(await world.rows("SELECT 1 FROM audit_entry WHERE action = 'occupancy_repaired'")) == 1
+    )
+
+
+async def test_counters_of_nothing_are_found_too(world: World, superuser: asyncpg.Connection):
+    await superuser.execute(
+        """
+        INSERT INTO occupancy (organization_id, event_id, day, scope, scope_id, entries, exits, inside)
+        VALUES ($1, $2, $3, 'gate', $4, 3, 1, 2)
+        """,
+        world.tenant.id,
+        world.event_id,
+        DAYS[2],
+        world.gates[0].id,
+    )
+    [found] = await differences(world)
+    assert (found.entries, found.exits, found.inside) == (3, 1, 2)
+    assert (found.entries_by_scans, found.exits_by_scans, found.inside_by_scans) == (0, 0, 0)
+
+
+async def test_only_live_events_are_recounted(
+    world: World, superuser: asyncpg.Connection, other_tenant: Tenant
+):
+    device, ticket = await world.device(), await world.ticket()
+    await world.verdict(device, ticket.code)
+    await superuser.execute("UPDATE occupancy SET inside = 5")
+    events, found = await recount_all(world.services.database)
+    assert (events, len(found)) == (1, 3)
+    await superuser.execute("UPDATE event SET status = 'ended'")
+    assert await recount_all(world.services.database) == (0, [])
+
+
+class Walk:
+    """Whatever can happen at the gates, at random."""
+
+    def __init__(self, world: World, clock: MovableClock, seed: int) -> None:
+        self.world, self.clock, self.random = world, clock, random.Random(seed)
+        self.devices: list[Device] = []
+        self.tickets: list[Ticket] = []
+        self.admitted: list[UUID] = []
+        self.days_left = len(DAYS) - 1
+        self.did: list[str] = []
+
+    async def begin(self) -> None:
+        world = self.world
+        self.tickets = [await world.ticket("A1"), await world.ticket("A5"), *await world.tickets(4)]
+        self.clock.ahead = SOON - (world.now - self.clock.ahead)
+        self.devices = [await world.device(gate) for gate in world.gates for _ in range(2)]
+
+    async def step(self) -> None:
+        acts = [self.scan] * 10 + [self.wait] * 4 + [self.admit, self.annul, self.reset]
+        if self.random.random() < 0.01 and self.days_left:
+            acts = [self.next_day]
+        act = self.random.choice(acts)
+        self.did.append(act.__name__)
+        await act()
+
+    async def scan(self) -> None:
+        direction = self.random.choice(["entry", "entry", "exit"])
+        device, ticket = self.random.choice(self.devices), self.random.choice(self.tickets)
+        answer = (await self.world.scan(device, ticket.code, direction=direction)).json()
+        if answer["status"] == "admitted":
+            self.admitted.append(UUID(answer["scan_id"]))
+
+    async def wait(self) -> None:
+        self.clock.ahead += LATER
+
+    async def next_day(self) -> None:
+        self.days_left -= 1
+        self.clock.ahead += timedelta(days=1) - timedelta(hours=1) * self.random.random()
+
+    async def admit(self) -> None:
+        services = self.world.services
+        new = ManualAdmission(
+            ticket_code=self.random.choice(self.tickets).code,
+            gate_id=self.random.choice(self.world.gates).id,
+            reason="knows the band",
+            direction=self.random.choice(["entry", "exit"]),
+        )
+        caller = self.world.tenant.caller("gate_supervisor")
+        answer = await admit_by_hand(services.database, services.scans, caller, new)
+        assert answer.status == "admitted"
+        self.admitted.append(answer.scan_id)
+
+    async def annul(self) -> None:
+        if self.admitted:
+            caller = self.world.tenant.caller("gate_supervisor")
+            scan_id = self.random.choice(self.admitted)
+            await annul(
+                self.world.services.database, caller, scan_id, Annulment(reason="turnstile")
+            )
+
+    async def reset(self) -> None:
+        services, caller = self.world.services, self.world.tenant.caller("gate_supervisor")
+        ticket = self.random.choice(self.tickets)
+        for to in self.random.choice([["active"], ["used", "active"]]):
+            new = TicketTransition(to=to, reason="as if nobody had come")
+            await move_ticket(services.database, services.checkout, caller, ticket.id, new)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_whatever_happens_at_the_gates_counters_and_scans_agree(
+    services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock, seed: int
+):
+    world = await a_world(services, client, tenant, gates=3)
+    walk = Walk(world, clock, seed)
+    await walk.begin()
+    for number in range(STEPS):
+        await walk.step()
+        if number % 5 == 0:
+            assert await differences(world) == [], walk.did
+    assert await differences(world) == []
+    assert {"scan", "admit", "annul", "reset"} < set(walk.did)
+    [counted] = await world.rows("SELECT count(*) FROM scan WHERE status = 'admitted'")
+    assert counted["count"] > STEPS / 10, "or this walk proves little"
+
+
+async def test_scans_go_on_while_counters_are_put_right(
+    world: World, superuser: asyncpg.Connection
+):
+    device, database = await world.device(), world.services.database
+    await world.verdict(device, (await world.ticket()).code)
+    for rounds in range(1, 6):
+        tickets = await world.tickets(10)
+        await superuser.execute("UPDATE occupancy SET entries = entries + 9, inside = inside - 3")
+        repairs = [repair_event(database, world.tenant.id, world.event_id) for _ in range(4)]
+        scans = [world.verdict(device, ticket.code) for ticket in tickets]
+        answers = await asyncio.gather(*scans[:5], *repairs, *scans[5:])
+        assert answers.count("admitted") == len(tickets)
+        assert sum(bool(each) for each in answers if isinstance(each, list)) == 1
+        assert await differences(world) == []
+        assert (await world.inside())["event"] == 1 + 10 * rounds
+
+
+async def test_without_their_lock_two_repairs_would_add_the_same_twice(
+    world: World, superuser: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+):
+    """The control of the test above."""
+    device, ticket = await world.device(), await world.ticket()
+    await world.verdict(device, ticket.code)
+    await superuser.execute("UPDATE occupancy SET inside = 0 WHERE scope = 'event'")
+    both, find = asyncio.Barrier(2), recount.store.find_differences
+
+    async def no_lock(*_: object) -> None:
+        pass
+
+    async def find_together(tx, event_id: UUID) -> list[Difference]:
+        found = await find(tx, event_id)
+        await both.wait()
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(recount.store, "lock_repairs", no_lock)
+        patched.setattr(recount.store, "find_differences", find_together)
+        repair = repair_event, world.services.database, world.tenant.id, world.event_id
+        await asyncio.gather(*(repair[0](*repair[1:]) for _ in range(2)))
+    [found] = await differences(world)
+    assert (found.inside, found.inside_by_scans) == (2, 1)
+
+
+async def test_the_command_prints_what_differs_and_repairs_it_when_told_to(
+    installation: Installation, world: World, superuser: asyncpg.Connection
+):
+    async def run(*arguments: str) -> tuple[int, list[str]]:
+        url = world.services.database.url
+        process = installation.run("scans", "recount", *arguments, database_url=url)
+        code = await asyncio.to_thread(process.wait)
+        assert "Traceback" not in process.err
+        return code, process.out.splitlines()
+
+    device, ticket = await world.device(), await world.ticket()
+    await world.verdict(device, ticket.code)
+    assert await run() == (0, ["1 live events, 0 differences found"])
+    await superuser.execute("UPDATE occupancy SET inside = 3, exits = 1 WHERE scope = 'gate'")
+    line = (
+        f"event {world.event_id}, {DAYS[0]}, gate {device.gate.id}: "
+        "exits 1, by the scans 0; inside 3, by the scans 1"
+    )
+    assert await run() == (1, [line, "1 live events, 1 differences found"])
+    assert await run("--repair") == (0, [line, "1 live events, 1 differences put right"])
+    assert await run() == (0, ["1 live events, 0 differences found"])
+    assert await differences(world) == []

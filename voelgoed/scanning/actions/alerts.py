@@ -1,0 +1,80 @@
+"""Alerts: raised from suspicions, whoever has them, and looked after by people."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.accounts.actions.audit import record
+from voelgoed.accounts.model import Caller
+from voelgoed.events.actions.events import event_of
+from voelgoed.infra.database import Database, Transaction, refusing
+from voelgoed.infra.ids import new_id
+from voelgoed.infra.metrics import alerts_raised
+from voelgoed.infra.refusal import VersionConflict
+from voelgoed.scanning.model.alerts import Alert, AlertState, AlertTransition, Suspicion
+from voelgoed.scanning.model.refusals import AlertNotFound, AlertRaisedAgain
+from voelgoed.scanning.rules.alerts import alert_moved, alert_raised, alerts_topic
+from voelgoed.scanning.store import alerts as store
+
+REPEATED_AFTER = timedelta(seconds=5)
+"""What goes on and on is not written down each time."""
+
+
+async def raise_alerts(tx: Transaction, suspicions: Sequence[Suspicion]) -> None:
+    """Not twice about the same in one call. Who follows the event hears of those that are new."""
+    if not suspicions:
+        return
+    given = [(new_id(), each) for each in suspicions]
+    new_ids = {id_ for id_, _ in given}
+    for alert in await store.write_alerts(tx, given, REPEATED_AFTER):
+        if alert.id in new_ids:
+            tx.publish(alerts_topic(alert.event_id), alert_raised(alert))
+            tx.once_committed(alerts_raised.labels(alert.kind, alert.severity).inc)
+
+
+async def list_alerts(
+    database: Database,
+    caller: Caller,
+    event_id: UUID,
+    state: AlertState | None,
+    after: UUID | None,
+    limit: int,
+) -> list[Alert]:
+    async with database.transaction(caller.organization_id) as tx:
+        await event_of(tx, event_id)
+        return await store.list_alerts(tx, event_id, state, after, limit)
+
+
+async def move_alert(
+    database: Database, caller: Caller, alert_id: UUID, new: AlertTransition
+) -> Alert:
+    """Twice is once. One that was resolved can be opened again, unless it was raised again."""
+    async with database.transaction(caller.organization_id) as tx:
+        before = await store.find_alert(tx, alert_id)
+        if before is None:
+            raise AlertNotFound()
+        if before.state == new.to and before.note == new.note:
+            return before
+        if before.version != new.version:
+            raise VersionConflict(current_version=before.version)
+        after = msgspec.structs.replace(
+            before,
+            state=new.to,
+            note=new.note,
+            reviewed_by_id=caller.id,
+            reviewed_at=tx.now,
+            version=before.version + 1,
+        )
+        with refusing("scan_alert_unresolved", AlertRaisedAgain):
+            if not await store.update_alert(tx, after):
+                raise VersionConflict()
+        changes: dict[str, object] = {
+            "kind": before.kind,
+            "state": {"from": before.state, "to": after.state},
+            "note": after.note,
+        }
+        await record(tx, caller, "alert_moved", "ScanAlert", alert_id, changes)
+        tx.publish(alerts_topic(after.event_id), alert_moved(after))
+        return after

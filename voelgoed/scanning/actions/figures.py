@@ -1,0 +1,140 @@
+"""What the operators watch: how full it is, which devices are silent, who was sent away and why.
+
+Labels name events, gates and devices, so there is a limit to each kind: the fullest gates and the
+devices silent for longest are told, the rest is counted as left out.
+"""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import get_args
+from uuid import UUID
+
+from voelgoed.infra import metrics
+from voelgoed.infra.database import Database, Transaction
+from voelgoed.scanning.actions.devices import DEVICES_MAX
+from voelgoed.scanning.model.devices import Device, ShownStatus
+from voelgoed.scanning.model.scans import Scan
+from voelgoed.scanning.rules.decision import day_of
+from voelgoed.scanning.rules.devices import shown_status
+from voelgoed.scanning.store import devices, figures, recount, stations
+from voelgoed.scanning.store.figures import GateFigures
+from voelgoed.scanning.store.recount import LiveEvent
+
+EVENTS_TOLD_MAX = 200
+GATES_TOLD_MAX = 1_000
+DEVICES_TOLD_MAX = 1_000
+
+_GAUGES = (
+    metrics.event_occupancy,
+    metrics.event_capacity,
+    metrics.gate_occupancy,
+    metrics.gate_capacity,
+    metrics.scanning_devices,
+    metrics.device_silence,
+    metrics.pending_syncs,
+)
+_DUPLICATES = {tier: metrics.scan_duplicates.labels(tier) for tier in ("hot", "warm", "cold")}
+
+
+def count_scans(made: Sequence[Scan]) -> None:
+    """Those that are new."""
+    alike = Counter((scan.status, scan.reason_denied or "", scan.details.tier) for scan in made)
+    for (status, reason, tier), count in alike.items():
+        metrics.scans_made.labels(status, reason).inc(count)
+        if reason == "already_scanned":
+            _DUPLICATES[tier or "cold"].inc(count)
+
+
+@dataclass
+class Figures:
+    """Of all organisations, at one moment."""
+
+    events: list[tuple[LiveEvent, int]] = field(default_factory=list[tuple[LiveEvent, int]])
+    gates: list[tuple[UUID, GateFigures]] = field(default_factory=list[tuple[UUID, GateFigures]])
+    statuses: Counter[tuple[UUID, ShownStatus]] = field(
+        default_factory=Counter[tuple[UUID, ShownStatus]]
+    )
+    pending: Counter[UUID] = field(default_factory=Counter[UUID])
+    silent: list[tuple[float, UUID, str, Device]] = field(
+        default_factory=list[tuple[float, UUID, str, Device]]
+    )
+    """For how many seconds, at which event and gate."""
+    events_left_out: int = 0
+
+
+async def publish_figures(database: Database) -> None:
+    """Old figures are worse than none: where they cannot be read they are taken away."""
+    try:
+        found = await _look(database)
+    except BaseException:
+        for gauge in _GAUGES:
+            gauge.clear()
+        raise
+    _publish(found)
+
+
+async def _look(database: Database) -> Figures:
+    found = Figures()
+    for organization_id in await database.organization_ids():
+        async with database.transaction(organization_id) as tx:
+            for event in await recount.find_live_events(tx):
+                if len(found.events) < EVENTS_TOLD_MAX:
+                    await _look_at(tx, event, found)
+                else:
+                    found.events_left_out += 1
+    return found
+
+
+async def _look_at(tx: Transaction, event: LiveEvent, found: Figures) -> None:
+    today = day_of(await stations.find_days(tx, event.id), tx.now)
+    if today is None:
+        return
+    day = dt.date.fromisoformat(today)
+    found.events.append((event, await figures.find_event_inside(tx, event.id, day)))
+    gates = {gate.id: gate for gate in await figures.find_gate_figures(tx, event.id, day)}
+    found.gates += [(event.id, gate) for gate in gates.values()]
+    for each in await devices.list_devices(tx, event.id, False, None, DEVICES_MAX):
+        device = each.device
+        status = shown_status(device, tx.now)
+        found.statuses[event.id, status] += 1
+        found.pending[event.id] += device.queue_length or 0
+        gate = gates.get(device.gate_id) if device.gate_id else None
+        if status != "inactive" and gate is not None and gate.is_open:
+            heard = device.last_heartbeat or device.paired_at
+            silence = max((tx.now - heard).total_seconds(), 0.0)
+            found.silent.append((silence, event.id, gate.code, device))
+
+
+def _publish(found: Figures) -> None:
+    """Without a pause, so that nobody reads half of it."""
+    for gauge in _GAUGES:
+        gauge.clear()  # of what is over
+    for event, inside in found.events:
+        labels = (str(event.id),)
+        metrics.event_occupancy.labels(*labels).set(inside)
+        metrics.event_capacity.labels(*labels).set(event.capacity)
+        metrics.pending_syncs.labels(*labels).set(found.pending[event.id])
+        for status in get_args(ShownStatus):
+            count = found.statuses[event.id, status]
+            metrics.scanning_devices.labels(*labels, status).set(count)
+    found.gates.sort(key=_fullness, reverse=True)
+    for event_id, gate in found.gates[:GATES_TOLD_MAX]:
+        labels = (str(event_id), str(gate.id), gate.code)
+        metrics.gate_occupancy.labels(*labels).set(gate.inside)
+        if gate.capacity is not None:
+            metrics.gate_capacity.labels(*labels).set(gate.capacity)
+    found.silent.sort(key=lambda each: each[0], reverse=True)
+    for silence, event_id, gate_code, device in found.silent[:DEVICES_TOLD_MAX]:
+        labels = (str(event_id), gate_code, str(device.id), device.name)
+        metrics.device_silence.labels(*labels).set(silence)
+    left_out = metrics.figures_left_out.labels
+    left_out("events").set(found.events_left_out)
+    left_out("gates").set(max(len(found.gates) - GATES_TOLD_MAX, 0))
+    left_out("devices").set(max(len(found.silent) - DEVICES_TOLD_MAX, 0))
+
+
+def _fullness(of: tuple[UUID, GateFigures]) -> tuple[float, int]:
+    _, gate = of
+    return (gate.inside / gate.capacity if gate.capacity else 0.0), gate.inside

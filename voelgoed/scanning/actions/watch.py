@@ -1,0 +1,208 @@
+"""The watch: looks at what was scanned a moment ago, apart from the gates and never in their way."""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Sequence
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from voelgoed.accounts.actions.audit import Deed, record_all
+from voelgoed.accounts.model import Caller
+from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.metrics import scans_unwatched
+from voelgoed.infra.refusal import StorageUnavailable
+from voelgoed.scanning.actions.alerts import raise_alerts
+from voelgoed.scanning.actions.policies import policies_of
+from voelgoed.scanning.actions.wishes import Outcome
+from voelgoed.scanning.model.alerts import Findings, Questions, Round, Skewed, Suspicion
+from voelgoed.scanning.model.refusals import TimestampOutOfRange
+from voelgoed.scanning.rules.fraud import BLOCKS, questions_of, subjects_of, suspicions_of
+from voelgoed.scanning.rules.messages import device_changed, device_topic
+from voelgoed.scanning.store import alerts as store
+from voelgoed.scanning.store import devices as device_store
+
+log = structlog.get_logger()
+
+COLLECT_S = 0.5
+WAITING_MAX = 5_000
+"""Outcomes. At a thousand a second, five seconds of them."""
+PAUSE_S = (0.5, 1.0, 2.0, 5.0)
+"""After the first, second, ... time that PostgreSQL did not answer."""
+DRAIN_S = 1.0
+
+
+class FraudWatch:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: deque[tuple[UUID, Sequence[Outcome]]] = deque()
+        self._waiting_count = 0
+        self._task: asyncio.Task[None] | None = None
+        self._hurry = asyncio.Event()
+        self._stopping = False
+
+    def note(self, organization_id: UUID, outcomes: Sequence[Outcome]) -> None:
+        """Called after a commit; returns at once."""
+        if self._stopping:
+            return
+        self._waiting.append((organization_id, outcomes))
+        self._waiting_count += len(outcomes)
+        self._drop_oldest()
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="fraud-watch")
+
+    async def is_idle(self) -> None:
+        """Until all that was noted has been looked at, which begins at once."""
+        while self._task is not None:
+            self._hurry.set()
+            await asyncio.wait({self._task})
+
+    async def stop(self) -> None:
+        """What was noted is still looked at, if PostgreSQL answers."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.is_idle(), DRAIN_S)
+        self._stopping = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _put_back(self, organization_id: UUID, outcomes: Sequence[Outcome]) -> None:
+        self._waiting.appendleft((organization_id, outcomes))
+        self._waiting_count += len(outcomes)
+        self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        while self._waiting_count > WAITING_MAX and len(self._waiting) > 1:
+            _, oldest = self._waiting.popleft()
+            self._waiting_count -= len(oldest)
+            scans_unwatched.inc(len(oldest))
+
+    def _take(self) -> dict[UUID, list[Outcome]]:
+        taken: dict[UUID, list[Outcome]] = {}
+        for organization_id, outcomes in self._waiting:
+            taken.setdefault(organization_id, []).extend(outcomes)
+        self._waiting.clear()
+        self._waiting_count = 0
+        return taken
+
+    async def _run(self) -> None:
+        """Ends when there is nothing left, until there is something again."""
+        failures = 0
+        try:
+            while self._waiting and not self._stopping:
+                await self._collect(COLLECT_S if not failures else _pause(failures))
+                taken = self._take()
+                failures = 0 if await self._look_at_all(taken) else failures + 1
+        finally:
+            self._task = None
+            self._hurry.clear()
+
+    async def _collect(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._hurry.wait(), seconds)
+        self._hurry.clear()
+
+    async def _look_at_all(self, taken: dict[UUID, list[Outcome]]) -> bool:
+        """False where PostgreSQL did not answer: that is looked at later. Whatever else goes wrong must
+        not go wrong for ever."""
+        answered = True
+        for organization_id, outcomes in taken.items():
+            try:
+                await self._look(organization_id, _round_of(outcomes))
+            except StorageUnavailable:
+                answered = False
+                self._put_back(organization_id, outcomes)
+            except Exception:
+                log.exception("fraud_watch_failed", organization_id=str(organization_id))
+                scans_unwatched.inc(len(outcomes))
+        return answered
+
+    async def _look(self, organization_id: UUID, noted: Round) -> None:
+        if not noted.scans and not noted.skewed:
+            return
+        async with self._database.transaction(organization_id) as tx:
+            event_ids = {each.event_id for each in (*noted.scans, *noted.skewed)}
+            policies = await policies_of(tx, sorted(event_ids))
+            subjects = subjects_of(noted)
+            findings = await _find(tx, questions_of(subjects, policies))
+            suspicions = suspicions_of(noted, subjects, policies, findings)
+            await raise_alerts(tx, suspicions)
+            blocking = [each for each in suspicions if policies[each.event_id].blocks_devices]
+            await _block(tx, [each for each in blocking if each.kind in BLOCKS])
+
+
+def _pause(failures: int) -> float:
+    return PAUSE_S[min(failures, len(PAUSE_S)) - 1]
+
+
+def _round_of(outcomes: Sequence[Outcome]) -> Round:
+    new = [each for each in outcomes if each.is_new and each.scan is not None]
+    return Round(
+        scans=[each.scan for each in new if each.scan is not None],
+        forged_ids=frozenset(each.wanted.scan_id for each in new if each.is_forged),
+        skewed=[
+            Skewed(
+                event_id=each.gate.event_id,
+                device_id=each.wanted.caller.id,
+                device_name=each.device_name,
+                gate_name=each.gate.name,
+                at=each.wanted.received_at,
+                diff_seconds=round(
+                    (each.wanted.received_at - each.wanted.scanned_at).total_seconds()
+                ),
+            )
+            for each in outcomes
+            if isinstance(each.refusal, TimestampOutOfRange)
+            and each.gate is not None
+            and each.wanted.caller.id is not None
+        ],
+    )
+
+
+async def _find(tx: Transaction, asked: Questions) -> Findings:
+    """In one round trip, or two where a ticket was at more than one gate."""
+    found = Findings(tickets=[], sightings=[], gates=[], devices=[])
+
+    async def tickets() -> None:
+        if asked.tickets:
+            found.tickets.extend(await store.count_ticket_scans(tx, asked.tickets))
+
+    async def gates() -> None:
+        if asked.gates:
+            found.gates.extend(await store.count_gate_scans(tx, asked.gates))
+
+    async def devices() -> None:
+        if asked.devices:
+            found.devices.extend(await store.count_device_errors(tx, asked.devices))
+
+    await tx.gather(tickets(), gates(), devices())
+    elsewhere = {each.ticket_id for each in found.tickets if each.is_elsewhere}
+    if elsewhere:
+        again = [each for each in asked.tickets if each.ticket_id in elsewhere]
+        found.sightings.extend(await store.find_sightings(tx, again))
+    return found
+
+
+async def _block(tx: Transaction, suspicions: Sequence[Suspicion]) -> None:
+    """Until somebody activates it again. Its socket hears of it and closes."""
+    nobody = Caller(kind="system", id=None, organization_id=tx.organization_id)
+    deeds: list[Deed] = []
+    for suspicion in sorted(suspicions, key=lambda each: each.subject_id):
+        device = await device_store.lock_device(tx, suspicion.subject_id)
+        if device is None or device.status != "active" or device.deleted_at is not None:
+            continue
+        after = msgspec.structs.replace(
+            device, status="inactive", version=device.version + 1, updated_at=tx.now
+        )
+        await device_store.update_device(tx, after)
+        changes: dict[str, object] = {
+            "status": {"from": device.status, "to": after.status},
+            "because": suspicion.kind,
+            "event_id": suspicion.event_id,
+            "details": suspicion.details,
+        }
+        deeds.append(Deed(nobody, "device_blocked", "ScanDevice", device.id, changes))
+        tx.publish(device_topic(device.id), device_changed(device.id))
+    await record_all(tx, deeds)

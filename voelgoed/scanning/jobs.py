@@ -1,0 +1,28 @@
+"""Every few seconds: figures for the operators. Every few minutes: the counters proven."""
+
+from voelgoed.infra.database import Database
+from voelgoed.infra.jobs import Jobs
+from voelgoed.scanning.actions.devices import purge_pairings
+from voelgoed.scanning.actions.figures import publish_figures
+from voelgoed.scanning.actions.recount import recount_all
+
+FIGURES_PAUSE_S = 15.0
+EVERY_FIVE_MINUTES = "*/5 * * * *"
+
+
+def register(jobs: Jobs, database: Database) -> None:
+    async def figures() -> None:
+        await publish_figures(database)
+
+    async def recount() -> None:
+        await recount_all(database)
+
+    async def purge() -> None:
+        for organization_id in await database.organization_ids():
+            async with database.transaction(organization_id) as tx:
+                await purge_pairings(tx)
+
+    # In every process, for each tells its own.
+    jobs.often(FIGURES_PAUSE_S, "scanning.figures", figures)
+    jobs.every(EVERY_FIVE_MINUTES, "scanning.recount", recount)
+    jobs.every(EVERY_FIVE_MINUTES, "scanning.purge", purge)

@@ -1,0 +1,171 @@
+"""What should be looked at: an alert, what it is about, and what it is raised from."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.infra.shapes import Note, Request, Version
+from voelgoed.scanning.model.decisions import Reason
+from voelgoed.scanning.model.scans import Scan, Source
+
+AlertKind = Literal[
+    "impossible_travel",
+    "repeated_duplicates",
+    "high_velocity",
+    "device_malfunction",
+    "ticket_not_found",
+    "forged_barcode",
+    "clock_skew",
+    "gate_near_capacity",
+]
+Severity = Literal["low", "high", "critical"]
+SubjectType = Literal["ticket", "gate", "device", "event"]
+AlertState = Literal["open", "acknowledged", "resolved"]
+
+
+class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
+    """What an alert is raised from, or repeated."""
+
+    event_id: UUID
+    kind: AlertKind
+    severity: Severity
+    subject_type: SubjectType
+    subject_id: UUID
+    at: datetime
+    details: dict[str, object]
+    """For a person: names, numbers and limits."""
+
+    @property
+    def about(self) -> tuple[UUID, AlertKind, UUID]:
+        """Of those about the same there is one alert, until it is resolved."""
+        return self.event_id, self.kind, self.subject_id
+
+
+class Alert(msgspec.Struct, frozen=True, kw_only=True):
+    id: UUID
+    event_id: UUID
+    kind: AlertKind
+    severity: Severity
+    subject_type: SubjectType
+    subject_id: UUID
+    state: AlertState
+    occurrences: int
+    """How often it was noticed, counted once in a few seconds."""
+    details: dict[str, object]
+    """Of the last of them."""
+    first_at: datetime
+    last_at: datetime
+    reviewed_by_id: UUID | None
+    reviewed_at: datetime | None
+    note: str
+    version: int
+    """Of what people did to it: a repetition does not change it."""
+
+
+class AlertTransition(Request):
+    to: AlertState
+    version: Version
+    note: Note = ""
+
+
+class Skewed(msgspec.Struct, frozen=True, kw_only=True):
+    """A device was refused because of its clock."""
+
+    event_id: UUID
+    device_id: UUID
+    device_name: str
+    gate_name: str
+    at: datetime
+    diff_seconds: int
+
+
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened at the gates of one organisation since the watch last looked."""
+
+    scans: list[Scan]
+    forged_ids: frozenset[UUID]
+    """Those of the scans whose barcode somebody made up."""
+    skewed: list[Skewed]
+
+
+class TicketQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """How often, until its last scan, a ticket was a duplicate, and where else it was."""
+
+    ticket_id: UUID
+    gate_id: UUID
+    """Of that scan."""
+    hour_since: datetime
+    travel_since: datetime
+    until: datetime
+    enough: int
+    """Of so many duplicates somebody should be told."""
+
+
+class GateQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """How many scans there were at a gate in the minute until its last one."""
+
+    gate_id: UUID
+    since: datetime
+    until: datetime
+    enough: int
+    """No more are counted."""
+
+
+class DeviceQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """How many of a device's scans were errors in the ten minutes until its last one."""
+
+    device_id: UUID
+    gate_id: UUID
+    since: datetime
+    until: datetime
+
+
+class Questions(msgspec.Struct, frozen=True, kw_only=True):
+    tickets: list[TicketQuestion]
+    gates: list[GateQuestion]
+    devices: list[DeviceQuestion]
+
+
+class TicketCount(msgspec.Struct, frozen=True, kw_only=True):
+    """Of a ticket that was a duplicate too often, or at more than one gate."""
+
+    ticket_id: UUID
+    duplicates: int
+    is_elsewhere: bool
+
+
+class Sighting(msgspec.Struct, frozen=True, kw_only=True):
+    """One of a ticket's scans."""
+
+    id: UUID
+    ticket_id: UUID
+    gate_id: UUID
+    gate_name: str
+    at: datetime
+    reason: Reason | None
+    source: Source
+    entry_number: int | None
+
+
+class GateCount(msgspec.Struct, frozen=True, kw_only=True):
+    gate_id: UUID
+    count: int
+
+
+class DeviceCount(msgspec.Struct, frozen=True, kw_only=True):
+    device_id: UUID
+    gate_id: UUID
+    count: int
+    errors: int
+
+
+class Findings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the questions were answered with."""
+
+    tickets: list[TicketCount]
+    sightings: list[Sighting]
+    """Of those tickets that were elsewhere."""
+    gates: list[GateCount]
+    devices: list[DeviceCount]

@@ -1,0 +1,200 @@
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.infra.database import Transaction, json_text
+from voelgoed.scanning.model.alerts import (
+    Alert,
+    AlertState,
+    DeviceCount,
+    DeviceQuestion,
+    GateCount,
+    GateQuestion,
+    Sighting,
+    Suspicion,
+    TicketCount,
+    TicketQuestion,
+)
+
+TICKET_SCANS_MAX = 100
+"""Of a ticket, the newest, and as many more as there would be duplicates to find."""
+SIGHTINGS_MAX = 20
+"""Of a ticket, the newest."""
+GATE_SCANS_MAX = 1_000
+"""Among which those of a device are looked for: at sixty a minute, ten minutes have 600."""
+
+
+async def write_alerts(
+    tx: Transaction, suspicions: Sequence[tuple[UUID, Suspicion]], pause: timedelta
+) -> list[Alert]:
+    """Under these ids, unless there is an unresolved one about the same, which is repeated instead.
+    Gives those that were written: not those that were repeated too soon after the last time."""
+    rows = [{"id": id_, **msgspec.structs.asdict(each)} for id_, each in suspicions]
+    return await tx.rows(
+        Alert,
+        """
+        INSERT INTO scan_alert AS alert
+               (organization_id, id, event_id, kind, severity, subject_type, subject_id, state,
+                occurrences, details, first_at, last_at)
+        SELECT current_organization(), id, event_id, kind, severity, subject_type, subject_id, 'open',
+               1, details, at, at
+          FROM json_to_recordset($1::json)
+            AS new (id uuid, event_id uuid, kind text, severity text, subject_type text,
+                    subject_id uuid, at timestamptz, details json)
+         ORDER BY event_id, kind, subject_id  -- so that nobody waits in a circle
+        ON CONFLICT (organization_id, event_id, kind, subject_id) WHERE state <> 'resolved'
+        DO UPDATE SET severity = EXCLUDED.severity, occurrences = alert.occurrences + 1,
+                      details = EXCLUDED.details, last_at = EXCLUDED.last_at
+                WHERE EXCLUDED.last_at >= alert.last_at + $2
+        RETURNING id, event_id, kind, severity, subject_type, subject_id, state, occurrences, details,
+                  first_at, last_at, reviewed_by_id, reviewed_at, note, version
+        """,
+        json_text(rows),
+        pause,
+    )
+
+
+async def find_alert(tx: Transaction, alert_id: UUID) -> Alert | None:
+    return await tx.row(
+        Alert,
+        """
+        SELECT id, event_id, kind, severity, subject_type, subject_id, state, occurrences, details,
+               first_at, last_at, reviewed_by_id, reviewed_at, note, version
+          FROM scan_alert WHERE id = $1
+        """,
+        alert_id,
+    )
+
+
+async def list_alerts(
+    tx: Transaction, event_id: UUID, state: AlertState | None, after: UUID | None, limit: int
+) -> list[Alert]:
+    """The newest first."""
+    return await tx.rows(
+        Alert,
+        """
+        SELECT id, event_id, kind, severity, subject_type, subject_id, state, occurrences, details,
+               first_at, last_at, reviewed_by_id, reviewed_at, note, version
+          FROM scan_alert
+         WHERE event_id = $1 AND ($2::text IS NULL OR state = $2) AND ($3::uuid IS NULL OR id < $3)
+         ORDER BY id DESC LIMIT $4
+        """,
+        event_id,
+        state,
+        after,
+        limit,
+    )
+
+
+async def update_alert(tx: Transaction, alert: Alert) -> int:
+    """Writes the next version of what was read; 0 when somebody else was first."""
+    return await tx.run(
+        """
+        UPDATE scan_alert
+           SET state = $2, note = $3, reviewed_by_id = $4, reviewed_at = $5, version = $6
+         WHERE id = $1 AND version = $6 - 1
+        """,
+        alert.id,
+        alert.state,
+        alert.note,
+        alert.reviewed_by_id,
+        alert.reviewed_at,
+        alert.version,
+    )
+
+
+async def count_ticket_scans(tx: Transaction, asked: Sequence[TicketQuestion]) -> list[TicketCount]:
+    """Only of those about which there is something to say."""
+    return await tx.rows(
+        TicketCount,
+        """
+        SELECT ticket_id, counted.duplicates, counted.is_elsewhere
+          FROM json_to_recordset($1::json)
+            AS asked (ticket_id uuid, gate_id uuid, hour_since timestamptz, travel_since timestamptz,
+                      until timestamptz, enough integer)
+         CROSS JOIN LATERAL (
+               SELECT count(*) FILTER (WHERE reason_denied = 'already_scanned' AND at > hour_since)
+                          AS duplicates,
+                      coalesce(bool_or(made.gate_id <> asked.gate_id AND at > travel_since), false)
+                          AS is_elsewhere
+                 FROM (SELECT gate_id, reason_denied, scanned_at_canonical AS at
+                         FROM scan
+                        WHERE scan.ticket_id = asked.ticket_id
+                          AND scanned_at_canonical > least(hour_since, travel_since)
+                          AND scanned_at_canonical <= until
+                        ORDER BY scanned_at_canonical DESC LIMIT $2 + enough) AS made) AS counted
+         WHERE counted.duplicates >= enough OR counted.is_elsewhere
+        """,
+        json_text(asked),
+        TICKET_SCANS_MAX,
+    )
+
+
+async def find_sightings(tx: Transaction, asked: Sequence[TicketQuestion]) -> list[Sighting]:
+    """Without admissions that were annulled: whoever the turnstile refused may try another."""
+    return await tx.rows(
+        Sighting,
+        """
+        SELECT seen.*
+          FROM json_to_recordset($1::json)
+            AS asked (ticket_id uuid, travel_since timestamptz, until timestamptz)
+         CROSS JOIN LATERAL (
+               SELECT id, ticket_id, gate_id, gate_name, scanned_at_canonical AS at,
+                      reason_denied AS reason, source, entry_number
+                 FROM scan
+                WHERE scan.ticket_id = asked.ticket_id
+                  AND scanned_at_canonical > travel_since AND scanned_at_canonical <= until
+                  AND NOT EXISTS (SELECT 1 FROM scan_annulment AS annulled
+                                   WHERE annulled.organization_id = scan.organization_id
+                                     AND annulled.scan_id = scan.id)
+                ORDER BY scanned_at_canonical DESC LIMIT $2) AS seen
+        """,
+        json_text(asked),
+        SIGHTINGS_MAX,
+    )
+
+
+async def count_gate_scans(tx: Transaction, asked: Sequence[GateQuestion]) -> list[GateCount]:
+    return await tx.rows(
+        GateCount,
+        """
+        SELECT gate_id, counted.count
+          FROM json_to_recordset($1::json)
+            AS asked (gate_id uuid, since timestamptz, until timestamptz, enough integer)
+         CROSS JOIN LATERAL (
+               SELECT count(*) FROM (
+                      SELECT 1 FROM scan
+                       WHERE scan.gate_id = asked.gate_id
+                         AND scanned_at_canonical > since AND scanned_at_canonical <= until
+                       LIMIT enough) AS made) AS counted
+        """,
+        json_text(asked),
+    )
+
+
+async def count_device_errors(
+    tx: Transaction, asked: Sequence[DeviceQuestion]
+) -> list[DeviceCount]:
+    """Since somebody last changed the device: who activates it again trusts it again."""
+    return await tx.rows(
+        DeviceCount,
+        """
+        SELECT asked.device_id, asked.gate_id, counted.count, counted.errors
+          FROM json_to_recordset($1::json)
+            AS asked (device_id uuid, gate_id uuid, since timestamptz, until timestamptz)
+          JOIN scan_device AS device ON device.id = asked.device_id
+         CROSS JOIN LATERAL (
+               SELECT count(*),
+                      count(*) FILTER (WHERE reason_denied <> 'already_scanned') AS errors
+                 FROM (SELECT device_id, reason_denied FROM scan
+                        WHERE scan.gate_id = asked.gate_id
+                          AND scanned_at_canonical > greatest(since, device.updated_at)
+                          AND scanned_at_canonical <= until
+                        ORDER BY scanned_at_canonical DESC LIMIT $2) AS made
+                WHERE made.device_id = asked.device_id) AS counted
+        """,
+        json_text(asked),
+        GATE_SCANS_MAX,
+    )
