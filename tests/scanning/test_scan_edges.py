@@ -276,3 +276,15 @@ async def test_a_batch_with_a_bad_scan_in_it_answers_the_others(world: World):
     )
     assert [answer.status_code for answer in answers] == [200] * 10 + [422, 422, 404]
     assert (await world.inside())["event"] == 10
+
+
+async def test_a_ticket_that_somebody_is_at_work_on_keeps_nobody_else_waiting(world: World):
+    device, tickets = await world.device(), await world.tickets(6)
+    assert await world.verdict(device, tickets[5].code) == "admitted"
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("SELECT 1 FROM ticket WHERE id = $1 FOR UPDATE", tickets[0].id)
+        answers = await asyncio.gather(*(world.scan(device, each.code) for each in tickets[:5]))
+    assert [answer.status_code for answer in answers] == [503, 200, 200, 200, 200]
+    assert answers[0].json()["fallback"] == "offline"
+    assert {answer.json()["status"] for answer in answers[1:]} == {"admitted"}
+    assert await world.verdict(device, tickets[0].code) == "admitted"

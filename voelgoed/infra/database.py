@@ -218,11 +218,11 @@ class Database:
 
     @asynccontextmanager
     async def transaction(
-        self, organization_id: UUID, *, durable: bool = True
+        self, organization_id: UUID, *, durable: bool = True, lock_timeout_ms: int | None = None
     ) -> AsyncGenerator[Transaction]:
         """What is not durable does not wait for the disk: a crash may forget the last of it."""
         async with self._acquired() as connection:
-            begin = _begin(organization_id, durable)
+            begin = _begin(organization_id, durable, lock_timeout_ms)
             await connection.execute(begin, timeout=FIRST_WORD_TIMEOUT_S)
             tx = Transaction(connection, organization_id, self.clock.now())
             try:
@@ -320,13 +320,17 @@ _LISTENER_SETTINGS = {
 }
 
 
-def _begin(organization_id: UUID, durable: bool) -> str:
+def _begin(organization_id: UUID, durable: bool, lock_timeout_ms: int | None) -> str:
     # One round trip instead of two. SET takes no parameters; a UUID object prints as hex
     # digits and dashes only, and anything else is a programming error.
     if not isinstance(organization_id, UUID):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError("the organisation must be a UUID")
     begin = f"BEGIN; SET LOCAL voelgoed.organization_id = '{organization_id}'"
-    return begin if durable else f"{begin}; SET LOCAL synchronous_commit = off"
+    if not durable:
+        begin += "; SET LOCAL synchronous_commit = off"
+    if lock_timeout_ms is not None:
+        begin += f"; SET LOCAL lock_timeout = {int(lock_timeout_ms)}"
+    return begin
 
 
 def _is_lost(connection: "Connection") -> bool:

@@ -33,6 +33,8 @@ TOGETHER_MAX = 100
 IN_FLIGHT_MAX = 2
 """Of one organisation: while PostgreSQL writes one batch, the next is read and decided."""
 ATTEMPTS_MAX = 5
+LOCK_TIMEOUT_MS = 400
+"""For a ticket that somebody else is at work on. Then all are tried one by one: the others go on."""
 ANSWER_S = 1.8
 """A device that hears nothing for longer decides by itself."""
 
@@ -127,7 +129,9 @@ class ScanDesk:
         self, organization_id: UUID, wishes: Sequence[Wanted]
     ) -> Sequence[Answer | Exception]:
         begun = time.monotonic()
-        async with self._database.transaction(organization_id) as tx:
+        async with self._database.transaction(
+            organization_id, lock_timeout_ms=LOCK_TIMEOUT_MS
+        ) as tx:
             batch = Batch(tx, self._database.clock, self.around, wishes)
             await batch.read()
             await batch.decide()
