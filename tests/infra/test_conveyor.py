@@ -155,6 +155,16 @@ async def test_storage_that_is_away_fails_all_of_them_at_once():
     assert await works.belt.submit("a", 1) == 2
 
 
+async def test_storage_that_goes_away_while_they_are_tried_one_by_one_is_asked_no_more():
+    """Each of them would wait as long as the first."""
+    works = Works()
+    found = await settled(works.ask("a", 1, "bad", 2, "storage", 3, 4))
+    assert [found[0], found[2]] == [2, 4]
+    assert isinstance(found[1], Bad)
+    assert [type(each) for each in found[3:]] == [StorageUnavailable] * 3
+    assert works.sizes() == [6, 1, 1, 1, 1]
+
+
 async def test_one_in_whose_way_somebody_is_takes_no_other_with_it():
     works = Works()
     found = await settled(works.ask("a", 1, "stuck", 2, 3))

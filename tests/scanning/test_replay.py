@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from voelgoed.scanning.model.occupancy import Counted, Passage
 from voelgoed.scanning.rules.replay import replay
-from voelgoed.scanning.rules.tally import Tally
+from voelgoed.scanning.rules.tally import Move, Tally
 
 EVENT, ZONE, TICKET = UUID(int=1), UUID(int=2), UUID(int=3)
 START = datetime(2030, 6, 1, 16, tzinfo=UTC)
@@ -130,3 +130,12 @@ def test_the_numbers_told_one_by_one_end_where_the_counts_are(story: list[Passag
             final[last["gate"].scope_id, last["gate"].day],
             final[last["event"].scope_id, last["event"].day],
         )
+
+
+def test_events_that_share_a_layout_share_its_zones_and_are_counted_apart():
+    tally, others = Tally(), UUID(int=9)
+    for event_id, gate_id in ((EVENT, UUID(int=10)), (others, UUID(int=20))):
+        tally.add(Move(tally.presence(event_id, DAYS[0], gate_id, ZONE), (), True))
+    zones = {each.event_id: each.inside for each in tally.changes() if each.scope == "zone"}
+    assert zones == {EVENT: 1, others: 1}
+    assert tally.running(tally.changes()) == [(1, 1), (1, 1)]

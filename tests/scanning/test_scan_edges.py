@@ -16,6 +16,7 @@ from tests.support import MovableClock, a_tenant, free_port
 from voelgoed.events.actions.events import move_event
 from voelgoed.events.model import Transition
 from voelgoed.infra import live as live_module
+from voelgoed.scanning.actions import surroundings
 from voelgoed.scanning.actions.devices import revoke_device
 from voelgoed.ticketing.actions.admissions import last_scan_key
 
@@ -288,3 +289,33 @@ async def test_a_ticket_that_somebody_is_at_work_on_keeps_nobody_else_waiting(wo
     assert answers[0].json()["fallback"] == "offline"
     assert {answer.json()["status"] for answer in answers[1:]} == {"admitted"}
     assert await world.verdict(device, tickets[0].code) == "admitted"
+
+
+async def test_an_admission_that_was_taken_back_is_not_given_again(world: World):
+    """Its answer got lost, and a supervisor annulled it before the device asked again."""
+    device, ticket = await world.device(), await world.ticket()
+    scan_id = str(uuid4())
+    assert await world.verdict(device, ticket.code, scan_id=scan_id) == "admitted"
+    path = f"/api/scanning/scans/{scan_id}/annulment"
+    assert (await world.ask("POST", path, {"reason": "turnstile"})).status_code == 204
+    answer = await world.scan(device, ticket.code, scan_id=scan_id)
+    assert (answer.status_code, answer.json()["error"]) == (409, "scan_annulled")
+    assert await world.verdict(device, ticket.code) == "admitted"
+    assert (await world.inside())["event"] == 1
+
+
+async def test_a_layout_that_cannot_be_read_keeps_nobody_out(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    """The seat is told by its label."""
+
+    async def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(surroundings, "load_layout", broken)
+    monkeypatch.setattr(surroundings, "WAIT_FOR_PLAN_S", 0.1)
+    device, ticket = await world.device(), await world.ticket("A5")
+    body = (await world.scan(device, ticket.code)).json()
+    assert body["status"] == "admitted"
+    assert body["seat_info"]["seat_number"] == ticket.seat_label
+    assert await world.verdict(device, (await world.ticket("A7")).code) == "admitted"

@@ -129,17 +129,24 @@ class Conveyor(Generic[K, I, R]):
         self._answer(batch, results)
 
     async def _carry_each(
-        self, key: K, batch: list[tuple[I, "asyncio.Future[R]"]], busy: StorageBusy | None = None
+        self,
+        key: K,
+        batch: list[tuple[I, "asyncio.Future[R]"]],
+        busy: StorageUnavailable | None = None,
     ) -> None:
         """One by one. If somebody was in the way of one of them, the others need not wait for that;
-        if it is a second one's too, it is everybody's."""
-        stuck = 0
+        if it is a second one's too, it is everybody's. So it is at once if storage is away."""
+        stuck, why = 0, busy
         for one in batch:
-            if busy is not None and stuck == STUCK_MAX:
-                self._answer([one], [_like(busy)])
+            if why is not None and stuck >= STUCK_MAX:
+                self._answer([one], [_like(why)])
                 continue
             await self._carry(key, [one])
-            stuck += one[1].done() and isinstance(_fault_of(one[1]), StorageBusy)
+            fault = _fault_of(one[1]) if one[1].done() else None
+            if isinstance(fault, StorageBusy):
+                stuck += busy is not None
+            elif isinstance(fault, StorageUnavailable):
+                stuck, why = STUCK_MAX, fault
 
     def _answer(
         self, batch: list[tuple[I, "asyncio.Future[R]"]], results: Sequence[R | Exception]

@@ -35,6 +35,8 @@ LOOKED_BATCH_MAX = 2_000
 """Of messages that are told after one look."""
 WAITING_MAX = 10_000
 SUBSCRIPTION_QUEUE_MAX = 256
+PING_S, PING_TIMEOUT_S = 10.0, 5.0
+"""A connection that something between us and PostgreSQL forgot tells nobody that it is lost."""
 RECONNECT_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 DRAIN_S = 1.0
 REST_PER_LOOK = 10.0
@@ -187,7 +189,10 @@ class Live:
             self._listening.set()
             self._forget_all()  # who knows what was missed before
             self._everyone_rereads()
-            await lost.wait()
+            while not lost.is_set():
+                await connection.fetchval("SELECT 1", timeout=PING_TIMEOUT_S)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(lost.wait(), PING_S)
         finally:
             self._listening.clear()
             await connection.close(timeout=1)

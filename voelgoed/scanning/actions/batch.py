@@ -42,6 +42,7 @@ from voelgoed.scanning.model.refusals import (
     InvalidDeviceToken,
     InvalidTicketCodeFormat,
     OverrideNotAllowed,
+    ScanAnnulled,
     ScanIdReused,
     TimestampOutOfRange,
 )
@@ -110,6 +111,7 @@ class Batch:
         self._gates: dict[UUID, _Gate] = {}
         self._tickets: dict[str, _Ticket] = {}
         self._known: dict[UUID, Scan] = {}
+        self._annulled: set[UUID] = set()
         self._made: dict[UUID, Outcome] = {}
         self._inside: dict[tuple[UUID, dt.date], int] = {}
         self._tally = Tally()
@@ -140,9 +142,19 @@ class Batch:
         async def find_known() -> None:
             self._known = {scan.id: scan for scan in await scans.find_scans(tx, scan_ids)}
 
-        await tx.gather(lock_limited(), find_devices(), find_gates(), lock_tickets(), find_known())
+        async def find_annulled() -> None:
+            self._annulled = set(await scans.find_annulled(tx, scan_ids))
+
+        await tx.gather(
+            lock_limited(),
+            find_devices(),
+            find_gates(),
+            lock_tickets(),
+            find_known(),
+            find_annulled(),
+        )
+        self._around.require_plans(tx.organization_id, gates)
         for gate in gates:
-            self._around.require_plan(tx.organization_id, gate)
             days = await self._around.days(tx, gate)
             self._gates[gate.id] = _Gate(gate, event_facts(gate, days), {})
         for ticket in tickets:
@@ -200,6 +212,8 @@ class Batch:
         if (scan := self._known.get(wanted.scan_id)) is not None:
             if same != (scan.device_id or scan.actor_id, scan.ticket_code, scan.direction):
                 raise ScanIdReused()
+            if scan.id in self._annulled:
+                raise ScanAnnulled()
             outcome.scan = scan
             return True
         return False
@@ -339,7 +353,7 @@ class Batch:
         """With who came and went in this batch; only asked where it matters."""
         if gate.hard_capacity_limit is None:
             return 0
-        return self._inside.get((gate.id, day), 0) + self._tally.inside(gate.id, day)
+        return self._inside.get((gate.id, day), 0) + self._tally.inside(gate.event_id, gate.id, day)
 
     async def write(self) -> None:
         tx = self._tx

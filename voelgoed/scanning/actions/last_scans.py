@@ -16,6 +16,9 @@ from voelgoed.infra.keys import key
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.ticketing.actions.admissions import last_scan_key
 
+RECENT_S = 24 * 3600
+"""After the last entry of an event nobody asks who came in lately."""
+
 
 class LastScan(msgspec.Struct, frozen=True, kw_only=True):
     """Of an entry. Redis remembers only the first three."""
@@ -106,7 +109,9 @@ def _commands(organization_id: UUID, entries: Sequence[Entered]) -> list[Command
             value = f"{scan.id}:{scan.gate_id}:{at}"
             text_key = last_scan_key(organization_id, scan.ticket_code)
             commands.append(("SET", text_key, value, "EX", entered.window_s))
-    commands += [("ZREMRANGEBYSCORE", recent, "-inf", at) for recent, at in forgotten.items()]
+    for recent, before in forgotten.items():
+        commands.append(("ZREMRANGEBYSCORE", recent, "-inf", before))
+        commands.append(("EXPIRE", recent, RECENT_S))
     return commands
 
 

@@ -12,11 +12,11 @@ from voelgoed.infra.cache import Cache
 from voelgoed.infra.conveyor import Conveyor
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
-from voelgoed.infra.refusal import StorageUnavailable
+from voelgoed.infra.refusal import StorageBusy, StorageUnavailable
 from voelgoed.scanning.actions.batch import Batch, HintsWrong, ScanIdsMeanwhile
 from voelgoed.scanning.actions.figures import count_scans
 from voelgoed.scanning.actions.last_scans import Entered, LastScans
-from voelgoed.scanning.actions.surroundings import PlanMissing, Surroundings
+from voelgoed.scanning.actions.surroundings import PlansMissing, Surroundings
 from voelgoed.scanning.actions.watch import FraudWatch
 from voelgoed.scanning.actions.wishes import Credential, Outcome, Wanted
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
@@ -91,17 +91,16 @@ class ScanDesk:
     ) -> Sequence[Answer | Exception]:
         """Again from the start, when what was at hand was not enough or is of yesterday."""
         wishes = await self._asked_redis(organization_id, wishes)
-        for attempt in range(ATTEMPTS_MAX):
+        for _ in range(ATTEMPTS_MAX):
             try:
                 return await self._attempt(organization_id, wishes)
-            except PlanMissing as missing:
+            except PlansMissing as missing:
                 await self.around.bring(missing)
             except HintsWrong:
                 wishes = [msgspec.structs.replace(wanted, last=None) for wanted in wishes]
             except ScanIdsMeanwhile:
-                if attempt == ATTEMPTS_MAX - 1:
-                    raise
-        raise StorageUnavailable()
+                pass
+        raise StorageBusy()
 
     async def _asked_redis(
         self, organization_id: UUID, wishes: Sequence[Wanted]
@@ -153,7 +152,7 @@ class ScanDesk:
                 outcome.place = await admissions.place_of(tx, scan.ticket_id)
             if outcome.gate is None:
                 for gate in await stations.find_gates(tx, [], [scan.gate_id]):  # if there still is
-                    self.around.require_plan(tx.organization_id, gate)
+                    self.around.require_plans(tx.organization_id, [gate])
                     outcome.gate = gate
 
     def _answer(self, tx: Transaction, outcome: Outcome) -> Answer | Exception:

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 import structlog
@@ -12,7 +13,6 @@ from cachetools import LRUCache
 from voelgoed.events.model import EventDay
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.database import Database, Transaction
-from voelgoed.infra.refusal import Refusal
 from voelgoed.scanning.model.scans import SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.store import stations
@@ -24,9 +24,12 @@ from voelgoed.ticketing.rules.words import seat_notes
 log = structlog.get_logger()
 
 EVENTS_MAX = 1_000
-PLANS_MAX = 50
+PLANS_WEIGHT_MAX = 500_000
+"""Seats."""
 WAIT_FOR_PLAN_S = 1.0
 """A stadium's takes a second or two, once in the life of a process."""
+TRY_AGAIN_S = 30.0
+"""After one that could not be fetched; until then its seats are told by their labels."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,13 @@ class _Fetching:
     wanted_until: float
 
 
-class PlanMissing(Exception):
-    """A layout is not at hand; it takes too long to fetch one while tickets are locked."""
+class PlansMissing(Exception):
+    """Layouts are not at hand; it takes too long to fetch one while tickets are locked."""
 
-    def __init__(self, organization_id: UUID, layout_id: UUID, lineage_id: UUID) -> None:
+    def __init__(self, organization_id: UUID, lineages: dict[UUID, UUID]) -> None:
         self.organization_id = organization_id
-        self.layout_id = layout_id
-        self.lineage_id = lineage_id
+        self.lineages = lineages
+        """By layout."""
 
 
 class Surroundings:
@@ -51,7 +54,9 @@ class Surroundings:
         self._database = database
         self._cache = cache
         self._days: LRUCache[tuple[UUID, int], Sequence[EventDay]] = LRUCache(EVENTS_MAX)
-        self._plans: LRUCache[UUID, Plan] = LRUCache(PLANS_MAX)
+        self._plans: LRUCache[UUID, Plan] = LRUCache(
+            PLANS_WEIGHT_MAX, getsizeof=lambda plan: len(plan) + 100
+        )
         self._fetching: dict[UUID, _Fetching] = {}
 
     async def days(self, tx: Transaction, gate: ScanningGate) -> Sequence[EventDay]:
@@ -61,41 +66,51 @@ class Surroundings:
             days = self._days[version] = await stations.find_days(tx, gate.event_id)
         return days
 
-    def require_plan(self, organization_id: UUID, gate: ScanningGate) -> None:
+    def require_plans(self, organization_id: UUID, gates: Iterable[ScanningGate]) -> None:
         """Only for so long: a seat's label is better than no answer."""
-        layout_id = gate.layout_id
-        if layout_id is None or layout_id in self._plans:
-            return
+        missing = {
+            gate.layout_id: gate.lineage_id
+            for gate in gates
+            if gate.layout_id is not None
+            and gate.lineage_id is not None
+            and self._is_worth_waiting_for(gate.layout_id)
+        }
+        if missing:
+            raise PlansMissing(organization_id, missing)
+
+    def _is_worth_waiting_for(self, layout_id: UUID) -> bool:
+        if layout_id in self._plans:
+            return False
         fetching = self._fetching.get(layout_id)
-        if fetching is None or time.monotonic() < fetching.wanted_until:
-            assert gate.lineage_id is not None
-            raise PlanMissing(organization_id, layout_id, gate.lineage_id)
+        return fetching is None or time.monotonic() < fetching.wanted_until
 
-    async def bring(self, missing: PlanMissing) -> None:
-        """Waits a moment. It is fetched once, whoever waits for it, and however long it takes."""
-        fetching = self._fetching.get(missing.layout_id)
-        if fetching is None:
-            task = asyncio.create_task(self._fetch(missing))
-            fetching = _Fetching(task, time.monotonic() + WAIT_FOR_PLAN_S)
-            self._fetching[missing.layout_id] = fetching
-            task.add_done_callback(lambda _: self._fetching.pop(missing.layout_id, None))
-        left = fetching.wanted_until - time.monotonic()
-        await asyncio.wait({fetching.task}, timeout=max(0.0, left))
+    async def bring(self, missing: PlansMissing) -> None:
+        """Waits a moment. Each is fetched once, whoever waits for it, and however long it takes."""
+        wanted_until = time.monotonic() + WAIT_FOR_PLAN_S
+        for layout_id, lineage_id in missing.lineages.items():
+            if layout_id not in self._fetching:
+                task = asyncio.create_task(
+                    self._fetch(missing.organization_id, layout_id, lineage_id)
+                )
+                self._fetching[layout_id] = _Fetching(task, wanted_until)
+                task.add_done_callback(partial(self._forget_fetching, layout_id))
+        fetching = [self._fetching[layout_id] for layout_id in missing.lineages]
+        left = max(each.wanted_until for each in fetching) - time.monotonic()
+        await asyncio.wait({each.task for each in fetching}, timeout=max(0.0, left))
 
-    async def _fetch(self, missing: PlanMissing) -> None:
+    def _forget_fetching(self, layout_id: UUID, _: "asyncio.Task[None]") -> None:
+        self._fetching.pop(layout_id, None)
+
+    async def _fetch(self, organization_id: UUID, layout_id: UUID, lineage_id: UUID) -> None:
         try:
             loaded = await load_layout(
-                self._database,
-                self._cache,
-                missing.organization_id,
-                missing.layout_id,
-                missing.lineage_id,
+                self._database, self._cache, organization_id, layout_id, lineage_id
             )
-        except Refusal as refusal:  # the next scan tries again
-            log.warning("layout_not_at_hand", reason=refusal.code)
-            await asyncio.sleep(WAIT_FOR_PLAN_S)
+        except Exception as fault:  # whatever it was, people still come in
+            log.warning("layout_not_at_hand", layout_id=str(layout_id), reason=repr(fault))
+            await asyncio.sleep(TRY_AGAIN_S)
         else:
-            self._plans[missing.layout_id] = loaded.plan
+            self._plans[layout_id] = loaded.plan
 
     def seat(self, layout_id: UUID | None, place: TicketPlace) -> SeatInfo | None:
         """None for a ticket that is for no place of the layout."""

@@ -131,7 +131,7 @@ def _admission(outcome: Outcome, gate: ScanningGate, counts: tuple[int, int]) ->
     by = outcome.wanted.by
     return ScanDetails(
         gate_current=counts[0],
-        gate_capacity=gate.capacity,
+        gate_capacity=min(gate.limits, default=None),
         event_current=counts[1],
         event_capacity=gate.event_capacity,
         overridden=outcome.overridden,

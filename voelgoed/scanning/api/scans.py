@@ -26,6 +26,7 @@ from voelgoed.scanning.model.refusals import (
     DeviceMismatch,
     DeviceNotAssignedToGate,
     InvalidTicketCodeFormat,
+    ScanAnnulled,
     ScanIdReused,
     TimestampOutOfRange,
 )
@@ -46,6 +47,7 @@ _observers = {outcome: scan_duration.labels(outcome) for outcome in _OUTCOMES}
     DeviceNotAssignedToGate,
     TimestampOutOfRange,
     InvalidTicketCodeFormat,
+    ScanAnnulled,
     ScanIdReused,
     Overloaded,
     operation_class=AnswersMissing,

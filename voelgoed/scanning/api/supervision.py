@@ -13,6 +13,7 @@ from voelgoed.scanning.actions import supervision as actions
 from voelgoed.scanning.model.refusals import (
     InvalidTicketCodeFormat,
     OverrideNotAllowed,
+    ScanAnnulled,
     ScanIdReused,
     ScanNotAdmitted,
     ScanNotFound,
@@ -46,6 +47,7 @@ SearchText = Annotated[
     GateNotFound,
     InvalidTicketCodeFormat,
     OverrideNotAllowed,
+    ScanAnnulled,
     ScanIdReused,
     Overloaded,
 )

@@ -47,6 +47,10 @@ class ScanIdReused(Conflict):
     """This scan_id was used for another scan."""
 
 
+class ScanAnnulled(Conflict):
+    """This admission was taken back; scan the ticket again, as a new scan."""
+
+
 class ScanNotFound(Missing):
     """There is no such scan."""
 

@@ -60,8 +60,8 @@ SUBJECT: dict[AlertKind, SubjectType] = {
     "clock_skew": "device",
     "gate_near_capacity": "gate",
 }
-BLOCKS: frozenset[AlertKind] = frozenset({"device_malfunction", "forged_barcode"})
-"""For which a device is deactivated, where an event wants that."""
+BLOCKS: frozenset[AlertKind] = frozenset({"device_malfunction"})
+"""For which a device is deactivated, where an event wants that. Not for what a visitor can print."""
 
 
 @dataclass(slots=True)

@@ -37,7 +37,8 @@ class Move:
 class Tally:
     def __init__(self) -> None:
         self._presences: dict[tuple[UUID, UUID | None, dt.date], Sequence[Place]] = {}
-        self._places: dict[tuple[UUID, dt.date], Place] = {}
+        self._places: dict[tuple[UUID, UUID, dt.date], Place] = {}
+        """By event too: events that share a layout share its zones."""
         self._moves: list[Move] = []
 
     def presence(
@@ -54,9 +55,10 @@ class Tally:
         return known
 
     def _place(self, event_id: UUID, day: dt.date, scope: Scope, scope_id: UUID) -> Place:
-        place = self._places.get((scope_id, day))
+        place = self._places.get((event_id, scope_id, day))
         if place is None:
-            place = self._places[scope_id, day] = Place(event_id, day, scope, scope_id)
+            place = Place(event_id, day, scope, scope_id)
+            self._places[event_id, scope_id, day] = place
         return place
 
     def add(self, move: Move) -> None:
@@ -77,9 +79,9 @@ class Tally:
         for place in move.before:
             place.inside -= sign
 
-    def inside(self, gate_id: UUID, day: dt.date) -> int:
+    def inside(self, event_id: UUID, gate_id: UUID, day: dt.date) -> int:
         """By how much it changed at a gate."""
-        place = self._places.get((gate_id, day))
+        place = self._places.get((event_id, gate_id, day))
         return place.inside if place else 0
 
     def changes(self) -> list[Counted]:
@@ -100,7 +102,7 @@ class Tally:
     def running(self, afterwards: Iterable[Counted]) -> list[tuple[int, int]]:
         """After each of the moves: who is inside at its gate, and at the event, on its day."""
         for counted in afterwards:
-            place = self._places[counted.scope_id, counted.day]
+            place = self._places[counted.event_id, counted.scope_id, counted.day]
             place.present = counted.inside - place.inside
         counts: list[tuple[int, int]] = []
         for move in self._moves:

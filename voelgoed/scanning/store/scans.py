@@ -51,6 +51,17 @@ async def find_scans(tx: Transaction, scan_ids: Sequence[UUID]) -> list[Scan]:
     )
 
 
+class _Id(msgspec.Struct, frozen=True):
+    id: UUID
+
+
+async def find_annulled(tx: Transaction, scan_ids: Sequence[UUID]) -> list[UUID]:
+    found = await tx.rows(
+        _Id, "SELECT scan_id AS id FROM scan_annulment WHERE scan_id = ANY($1::uuid[])", scan_ids
+    )
+    return [each.id for each in found]
+
+
 async def find_passages(tx: Transaction, ticket_id: UUID) -> list[Passage]:
     """Of a ticket that is locked: its admissions that were not annulled."""
     return await tx.rows(

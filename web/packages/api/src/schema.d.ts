@@ -9455,7 +9455,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `override_not_allowed`: Nobody can be let in with this ticket; send its holder to the box office.; `scan_id_reused`: This scan_id was used for another scan. */
+            /** @description `override_not_allowed`: Nobody can be let in with this ticket; send its holder to the box office.; `scan_annulled`: This admission was taken back; scan the ticket again, as a new scan.; `scan_id_reused`: This scan_id was used for another scan. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10949,7 +10949,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `scan_id_reused`: This scan_id was used for another scan. */
+            /** @description `scan_annulled`: This admission was taken back; scan the ticket again, as a new scan.; `scan_id_reused`: This scan_id was used for another scan. */
             409: {
                 headers: {
                     [name: string]: unknown;
