@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.scanning.support import TABLET, Device, World, a_world
@@ -195,6 +195,11 @@ steps = st.one_of(
 @settings(
     max_examples=25,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@example(
+    limit=None,
+    reentry="allowed",
+    deeds=[("move", 0, "used"), ("by_hand", 0, 0), ("scan", 0, 0, "entry")],
 )
 @given(
     limit=st.sampled_from([None, 2]),

@@ -309,6 +309,7 @@ async def test_with_redis_all_processes_see_the_same_under_the_keys_of_the_speci
         assert all(key.startswith("voelgoed:org:") for key in keys)
         assert (await there.block("A1")).status_code == 200
         assert (await there.map())["A1"] == "blocked"
+        await heard_of_everything(one, other, tenant)
         [truth, _] = await in_redis(redis, event, one, bitmap, occupancy)
         lie = msgspec.json.decode(truth) | {"blocked": ""}
         await redis.set(bitmap, msgspec.json.encode(lie))
@@ -317,6 +318,18 @@ async def test_with_redis_all_processes_see_the_same_under_the_keys_of_the_speci
         assert await rebuild_all(one.database, one.cache) == (1, 1)
         assert (await event.map())["A1"] == "blocked"
         assert await rebuild_all(one.database, one.cache) == (1, 0)
+
+
+async def heard_of_everything(here: Services, there: Services, tenant: Tenant) -> None:
+    """What `there` tells last is heard last: nothing is dropped later for what was done before."""
+    await there.live.is_idle()
+    wake = asyncio.Event()
+    last_words = here.live.follow(tenant.id, "last words", wake)
+    async with there.database.transaction(tenant.id) as tx:
+        tx.publish("last words", {})
+    async with asyncio.timeout(10):
+        await wake.wait()
+    here.live.unfollow(last_words)
 
 
 async def in_redis(redis: Redis, event: SeatedEvent, services: Services, *keys: str) -> list[bytes]:

@@ -168,6 +168,7 @@ class ScanDesk:
     async def _remember(
         self, organization_id: UUID, outcomes: Sequence[Outcome], begun: float
     ) -> None:
+        """Not of a ticket that was used and yet let in by hand: a second time it is denied as used."""
         entries = [
             Entered(outcome.scan, outcome.ticket.barcode_hash, _window_of(outcome.gate))
             for outcome in outcomes
@@ -175,6 +176,7 @@ class ScanDesk:
             and outcome.move.is_entry
             and outcome.scan is not None
             and outcome.ticket is not None
+            and outcome.ticket.status in ("active", "scanned")
             and outcome.gate is not None
         ]
         if entries:
