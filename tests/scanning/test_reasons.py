@@ -10,7 +10,6 @@ import pytest
 
 from tests.scanning.support import LATER, World, a_world
 from tests.support import MovableClock, Tenant
-from tests.ticketing.support import THREE_DAYS  # noqa: F401
 from voelgoed.events.actions.events import move_event
 from voelgoed.events.actions.gates import change_gate
 from voelgoed.events.model import GateChange, Transition

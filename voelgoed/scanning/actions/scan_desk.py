@@ -79,12 +79,17 @@ class ScanDesk:
         written or not, and who asks again under the same ids will hear which."""
         work = asyncio.ensure_future(self._together(organization_id, wishes))
         self._given_up.add(work)
-        work.add_done_callback(self._given_up.discard)
+        work.add_done_callback(self._let_go)
         done, _ = await asyncio.wait({work}, timeout=ANSWER_S)
         if not done:
             work.cancel()
             raise StorageUnavailable()
         return work.result()
+
+    def _let_go(self, work: "asyncio.Future[Sequence[Answer | Exception]]") -> None:
+        self._given_up.discard(work)
+        if not work.cancelled():
+            work.exception()  # of what was given up nobody asks for it
 
     async def _together(
         self, organization_id: UUID, wishes: Sequence[Wanted]
