@@ -18,6 +18,7 @@ from voelgoed.events.model import Transition
 from voelgoed.infra import live as live_module
 from voelgoed.scanning.actions import surroundings
 from voelgoed.scanning.actions.devices import revoke_device
+from voelgoed.scanning.actions.scan_desk import LOCK_TIMEOUT_MS
 from voelgoed.ticketing.actions.admissions import last_scan_key
 
 
@@ -319,3 +320,15 @@ async def test_a_layout_that_cannot_be_read_keeps_nobody_out(
     assert body["status"] == "admitted"
     assert body["seat_info"]["seat_number"] == ticket.seat_label
     assert await world.verdict(device, (await world.ticket("A7")).code) == "admitted"
+
+
+async def test_a_ticket_that_somebody_is_at_work_on_for_a_while_is_answered_afterwards(
+    world: World,
+):
+    device, tickets = await world.device(), await world.tickets(3)
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("SELECT 1 FROM ticket WHERE id = $1 FOR UPDATE", tickets[0].id)
+        asked = asyncio.gather(*(world.scan(device, each.code) for each in tickets))
+        await asyncio.sleep(2 * LOCK_TIMEOUT_MS / 1000)
+        assert not asked.done()
+    assert [answer.json()["status"] for answer in await asked] == ["admitted"] * 3

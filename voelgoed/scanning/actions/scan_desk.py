@@ -37,6 +37,8 @@ LOCK_TIMEOUT_MS = 400
 """For a ticket that somebody else is at work on. Then all are tried one by one: the others go on."""
 ANSWER_S = 1.8
 """A device that hears nothing for longer decides by itself."""
+BUSY_S = ANSWER_S - 2 * LOCK_TIMEOUT_MS / 1000
+"""How long there is time to queue once more: to wait for the lock together, and then alone."""
 
 
 class ScanDesk:
@@ -70,7 +72,14 @@ class ScanDesk:
         return await self.submit(wanted)
 
     async def submit(self, wanted: Wanted) -> Answer:
-        return await self._conveyor.submit(wanted.caller.organization_id, wanted)
+        """Who finds somebody else at work on their ticket queues again, behind those who do not."""
+        begun = time.monotonic()
+        while True:
+            try:
+                return await self._conveyor.submit(wanted.caller.organization_id, wanted)
+            except StorageBusy:
+                if time.monotonic() - begun > BUSY_S:
+                    raise
 
     async def _in_time(
         self, organization_id: UUID, wishes: Sequence[Wanted]
