@@ -2,8 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
@@ -16,6 +16,7 @@ from asyncpg.connection import LoggedQuery
 from tests.support import Tenant
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.ids import new_id
+from voelgoed.infra.refusal import NotFound
 from voelgoed.services import Services
 
 
@@ -30,8 +31,8 @@ class Organization(msgspec.Struct):
     name: str
 
 
-@contextmanager
-def counted(tx: Transaction) -> Iterator[list[str]]:
+@asynccontextmanager
+async def counted(tx: Transaction) -> AsyncIterator[list[str]]:
     """What goes over the wire, but for what the driver asks once about types."""
     trips: list[str] = []
 
@@ -41,6 +42,7 @@ def counted(tx: Transaction) -> Iterator[list[str]]:
 
     with tx.connection.query_logger(note):
         yield trips
+        await asyncio.sleep(0)  # the driver tells at the loop's next turn
 
 
 async def add(tx: Transaction, *topics: str, seq: int = 1) -> int:
@@ -76,7 +78,7 @@ async def test_each_gets_its_own_answer_after_one_round_trip(services: Services,
         found["locked"] = await tx.run(query, [1, 2])
 
     async with services.database.transaction(tenant.id) as tx:
-        with counted(tx) as trips:
+        async with counted(tx) as trips:
             await tx.gather(write(tx), rename(tx), read(tx, "Acme"), read(tx, "Else"), lock(tx))
         assert len(trips) == 1
         held = await tx.value(
@@ -110,7 +112,7 @@ async def test_whoever_needs_fewer_steps_holds_nobody_up(services: Services, ten
         seen.append([each.topic for each in await topics(tx)])
 
     async with services.database.transaction(tenant.id) as tx:
-        with counted(tx) as trips:
+        async with counted(tx) as trips:
             await tx.gather(nothing(), once(tx), twice(tx), nothing())
             await tx.gather()
         assert len(trips) == 2
@@ -177,9 +179,8 @@ async def test_the_order_of_works_is_that_of_their_statements_in_every_step(
         for _ in range(2):
             await tx.run("SELECT pg_advisory_xact_lock($1) AS " + name, 1)
 
-    async with services.database.transaction(tenant.id) as tx:
-        with counted(tx) as trips:
-            await tx.gather(*(twice(tx, name) for name in names))
+    async with services.database.transaction(tenant.id) as tx, counted(tx) as trips:
+        await tx.gather(*(twice(tx, name) for name in names))
     assert [re.findall(r"AS (one|two|three|four)\b", trip) for trip in trips] == [names, names]
 
 
@@ -193,3 +194,28 @@ async def test_parameters_keep_their_numbers(services: Services, tenant: Tenant)
 
         await tx.gather(*(one(mark) for mark in marks))
         assert [each.topic for each in await topics(tx)] == sorted(marks)
+
+
+async def test_a_fault_that_one_of_them_knows_is_told_in_its_words(
+    services: Services, tenant: Tenant
+):
+    async def violate(tx: Transaction) -> None:
+        try:
+            await tx.run("UPDATE organization SET name = $1", None)
+        except asyncpg.NotNullViolationError:
+            raise NotFound() from None
+
+    async def write(tx: Transaction) -> None:
+        await add(tx, "a")
+
+    for works in ((violate, write), (write, violate)):
+        with pytest.raises(NotFound):
+            async with services.database.transaction(tenant.id) as tx:
+                await tx.gather(*(work(tx) for work in works))
+
+
+async def test_who_waits_for_something_else_is_told_so(services: Services, tenant: Tenant):
+    async with services.database.transaction(tenant.id) as tx:
+        with pytest.raises(TypeError, match="PostgreSQL and nothing else"):
+            await tx.gather(add(tx, "a"), asyncio.sleep(0.001))
+        assert await add(tx, "b") == 1, "alone again"

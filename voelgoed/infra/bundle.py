@@ -4,10 +4,8 @@ A round trip costs both sides more than a small statement does. Statements that 
 other's work become the parts of one, each with its own answer.
 """
 
-import asyncio
 import re
-from collections.abc import Callable, Coroutine
-from contextvars import ContextVar
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -17,66 +15,79 @@ if TYPE_CHECKING:
     from voelgoed.infra.database import Connection
 
 T = TypeVar("T")
-_number: ContextVar[int] = ContextVar("number")
-"""Of the work that is being done: statements are sent in the order of their works."""
+Work = Coroutine[Any, Any, object]
 
 
 class _Statement(msgspec.Struct, frozen=True):
-    work: int
+    """Whoever awaits it waits for the others, and then has its answer."""
+
     query: str
     values: tuple[object, ...]
     gives_rows: bool
     """Else how many there were."""
-    answer: "asyncio.Future[Any]"
+
+    def __await__(self) -> Generator["_Statement", Any, Any]:
+        return (yield self)
 
 
-class Bundle:
-    """The statements of works that go on side by side, sent when all of them wait for theirs."""
+async def run(query: str, values: tuple[object, ...]) -> int:
+    """Whatever it writes has no RETURNING of its own."""
+    return await _Statement(query, values, gives_rows=False)
 
-    def __init__(self, connection: "Connection", works: int) -> None:
-        self._connection = connection
-        self._unfinished = works
-        self._waiting: list[_Statement] = []
 
-    async def follow(self, number: int, work: Coroutine[Any, Any, object]) -> None:
-        _number.set(number)
-        await work
-        self._unfinished -= 1
-        await self._send_if_all_wait()
+async def rows(shape: Callable[..., T], query: str, values: tuple[object, ...]) -> list[T]:
+    found = await _Statement(query, values, gives_rows=True)
+    return [] if found is None else _decoder(cast("type[T]", shape)).decode(found)
 
-    async def run(self, query: str, values: tuple[object, ...]) -> int:
-        """Whatever it writes has no RETURNING of its own."""
-        return await self._answer(query, values, gives_rows=False)
 
-    async def rows(
-        self, shape: Callable[..., T], query: str, values: tuple[object, ...]
-    ) -> list[T]:
-        found = await self._answer(query, values, gives_rows=True)
-        return [] if found is None else _decoder(cast("type[T]", shape)).decode(found)
+async def side_by_side(connection: "Connection", works: Sequence[Work]) -> None:
+    """Each goes on until it asks; when all have asked or are done, what they ask is sent as one."""
+    going: list[tuple[Work, Any]] = [(work, None) for work in works]
+    try:
+        while asked := _go_on(going):
+            try:
+                answers = await _send(connection, [statement for _, statement in asked])
+            except Exception as fault:
+                _say(fault, [work for work, _ in asked])
+                raise
+            going = [(work, answer) for (work, _), answer in zip(asked, answers, strict=True)]
+    finally:
+        for work in works:
+            work.close()
 
-    async def _answer(self, query: str, values: tuple[object, ...], *, gives_rows: bool) -> Any:
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Statement(_number.get(), query, values, gives_rows, answer))
-        await self._send_if_all_wait()
-        return await answer
 
-    async def _send_if_all_wait(self) -> None:
-        """Whatever comes of it is said to each of them, in its own place."""
-        if not self._waiting or len(self._waiting) < self._unfinished:
-            return
-        waiting, self._waiting = sorted(self._waiting, key=lambda each: each.work), []
-        query = _as_one(tuple((each.query, len(each.values), each.gives_rows) for each in waiting))
-        values = [value for each in waiting for value in each.values]
+def _go_on(going: Sequence[tuple[Work, Any]]) -> list[tuple[Work, _Statement]]:
+    """With the answer that each was waiting for. Gives those that ask something more."""
+    asked: list[tuple[Work, _Statement]] = []
+    for work, answer in going:
         try:
-            answers = await self._connection.fetchrow(query, *values)
-            assert answers is not None
-        except Exception as fault:
-            for statement in waiting:
-                statement.answer.set_exception(fault)
-                statement.answer.exception()  # of a work that was called off nobody asks for it
-            return
-        for statement, answer in zip(waiting, answers, strict=True):
-            statement.answer.set_result(answer)
+            statement = work.send(answer)
+        except StopIteration:
+            continue
+        if not isinstance(statement, _Statement):
+            raise TypeError("works that go on side by side wait for PostgreSQL and nothing else")
+        asked.append((work, statement))
+    return asked
+
+
+def _say(fault: Exception, works: Sequence[Work]) -> None:
+    """To each in its own place: one of them may know what it means, and raise that."""
+    for work in works:
+        try:
+            work.throw(fault)
+        except StopIteration:
+            continue
+        except Exception as meant:
+            if meant is not fault:
+                raise
+
+
+async def _send(connection: "Connection", asked: Sequence[_Statement]) -> Sequence[Any]:
+    query = _as_one(tuple((each.query, len(each.values), each.gives_rows) for each in asked))
+    values = [value for each in asked for value in each.values]
+    answers = await connection.fetchrow(query, *values)
+    assert answers is not None
+    return answers
 
 
 @lru_cache(maxsize=1_000)

@@ -5,7 +5,6 @@ organisation that row-level security checks. `LiteralString` makes the type chec
 refuse any SQL that is not a literal in our source.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import date, datetime
@@ -16,7 +15,7 @@ import asyncpg
 import msgspec
 import structlog
 
-from voelgoed.infra.bundle import Bundle
+from voelgoed.infra import bundle
 from voelgoed.infra.clock import Clock
 from voelgoed.infra.metrics import database_up, database_wait
 from voelgoed.infra.refusal import Refusal, StorageBusy, StorageUnavailable
@@ -89,22 +88,22 @@ class Transaction:
         self.afterwards: list[Callable[[], None]] = []
         self.seen: dict[object, object] = {}
         """What was looked at once and need not be again, under keys of whoever looked."""
-        self._bundle: Bundle | None = None
+        self._is_gathering = False
 
     async def rows(self, shape: Callable[..., T], query: LiteralString, *values: object) -> list[T]:
-        if self._bundle is not None:
-            return await self._bundle.rows(shape, query, values)
+        if self._is_gathering:
+            return await bundle.rows(shape, query, values)
         return [shape(**record) for record in await self.connection.fetch(query, *values)]
 
     async def row(self, shape: Callable[..., T], query: LiteralString, *values: object) -> T | None:
-        if self._bundle is not None:
-            found = await self._bundle.rows(shape, query, values)
+        if self._is_gathering:
+            found = await bundle.rows(shape, query, values)
             return found[0] if found else None
         record = await self.connection.fetchrow(query, *values)
         return None if record is None else shape(**record)
 
     async def value(self, kind: type[T], query: LiteralString, *values: object) -> T | None:
-        assert self._bundle is None, "a single value is not asked for side by side with others"
+        assert not self._is_gathering, "a single value is not asked for side by side with others"
         value: object = await self.connection.fetchval(query, *values)
         if value is not None and not isinstance(value, kind):
             raise TypeError(f"the query gave {type(value).__name__}, not {kind.__name__}")
@@ -112,8 +111,8 @@ class Transaction:
 
     async def run(self, query: LiteralString, *values: object) -> int:
         """Execute and say how many rows it touched."""
-        if self._bundle is not None:
-            return await self._bundle.run(query, values)
+        if self._is_gathering:
+            return await bundle.run(query, values)
         status: str = await self.connection.execute(query, *values)
         count = status.rpartition(" ")[2]
         return int(count) if count.isdecimal() else 0
@@ -122,16 +121,12 @@ class Transaction:
         """Side by side: what they are about to ask or write goes to PostgreSQL as one statement, in
         their order, with one round trip for all. So each writes a table of its own, none sees what
         another writes or waits for, and rows have the shape of a Struct."""
-        assert self._bundle is None, "works that go on side by side do not split up further"
-        self._bundle = bundle = Bundle(self.connection, len(works))
+        assert not self._is_gathering, "works that go on side by side do not split up further"
+        self._is_gathering = True
         try:
-            async with asyncio.TaskGroup() as tasks:
-                for number, work in enumerate(works):
-                    tasks.create_task(bundle.follow(number, work))
-        except BaseExceptionGroup as faults:
-            raise faults.exceptions[0] from None
+            await bundle.side_by_side(self.connection, works)
         finally:
-            self._bundle = None
+            self._is_gathering = False
 
     def publish(self, topic: str, data: dict[str, object]) -> None:
         """Tell the topic's readers, if and after this transaction commits."""
@@ -151,12 +146,6 @@ class Transaction:
     def drop(self, *keys: str) -> None:
         """Drop these from every cache, if and after this transaction commits."""
         self.dropped_keys.extend(keys)
-
-
-async def notify(connection: "Connection", channel: str, payloads: Sequence[str]) -> None:
-    await connection.execute(
-        "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", channel, payloads
-    )
 
 
 def json_text(value: object) -> str:
@@ -242,11 +231,6 @@ class Database:
         async with self._acquired() as connection:
             records = await connection.fetch(query, *values, timeout=FIRST_WORD_TIMEOUT_S)
         return [shape(**record) for record in records]
-
-    async def notify(self, channel: str, payloads: Sequence[str]) -> None:
-        """Of what concerns no organisation's rows, in one round trip."""
-        async with self._acquired() as connection:
-            await notify(connection, channel, payloads)
 
     async def find_organization(self, slug: str) -> UUID | None:
         """The only question that may be asked before anyone has said who they are."""

@@ -10,26 +10,24 @@ import contextlib
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import msgspec
 import structlog
 
-from voelgoed.infra.database import Database, Message, Transaction, notify
+from voelgoed.infra.database import Database, Message, Transaction
 from voelgoed.infra.metrics import (
     live_coalesced,
     live_missed,
     live_published,
     live_subscriptions,
 )
+from voelgoed.infra.parcels import Parcel, pack, pack_dropped, read_payload
 
 log = structlog.get_logger()
 
 CHANNEL = "voelgoed_live"
-PAYLOAD_BYTES_MAX = 7_900  # NOTIFY carries just under 8,000
-PARCEL_BYTES_MAX = 7_800  # without its topic; the rest is for ids and brackets
-NOTHING = b"null"
 BATCH_MAX = 200
 LOOKED_BATCH_MAX = 2_000
 """Of messages that are told after one look."""
@@ -56,19 +54,6 @@ class Envelope(msgspec.Struct, frozen=True):
     """None: read again (the message was too large, or too many waited)."""
 
 
-class _Parcel(msgspec.Struct, frozen=True, array_like=True):
-    """What goes through NOTIFY: messages of one topic, or cache keys that every process must forget.
-    Nobody unpacks what nobody here follows."""
-
-    organization_id: UUID
-    topic: str
-    seq: int
-    """Of the first of them."""
-    data: list[msgspec.Raw] | None = None
-    dropped_keys: list[str] = []
-
-
-_parcels = msgspec.json.Decoder(list[_Parcel])
 _data = msgspec.json.Decoder(dict[str, object] | None)
 
 
@@ -198,7 +183,7 @@ class Live:
             await connection.close(timeout=1)
 
     def _on_notify(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
-        for parcel in _parcels.decode(str(payload)):
+        for parcel in read_payload(str(payload)):
             if parcel.dropped_keys:
                 self._forget(parcel.dropped_keys)
             readers = self._readers.get((parcel.organization_id, parcel.topic))
@@ -268,22 +253,20 @@ class _Publisher:
         self, organization_id: UUID, messages: list[Message], dropped_keys: list[str]
     ) -> float:
         """Gives how long it took to look."""
-        parcels = _drops(organization_id, dropped_keys)
-        if not messages:
-            await self._database.notify(CHANNEL, _payloads(parcels))
+        dropped = pack_dropped(organization_id, dropped_keys)
+        if not any(message.look for message in messages):
+            said = [(message.topic, msgspec.json.encode(message.data)) for message in messages]
+            told = _told(organization_id, self._database.clock.now(), dropped, said)
+            query = "SELECT tell_live($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+            await self._database.call(dict, query, *told)
             return 0.0
-        # A lost hint is harmless, so this commit need not wait for the disk.
-        async with self._database.transaction(organization_id, durable=False) as tx:
-            seqs = await _numbers(tx, messages)
+        async with self._database.transaction(organization_id) as tx:
+            await _lock_topics(tx, sorted({message.topic for message in messages}))
             begun = time.perf_counter()
-            by_topic: dict[str, list[bytes]] = defaultdict(list)
-            for message in messages:
-                data = message.data if message.look is None else await message.look(tx)
-                by_topic[message.topic].append(msgspec.json.encode(data))
+            said = [(message.topic, await _look(tx, message)) for message in messages]
             looked_s = time.perf_counter() - begun
-            for topic, told in by_topic.items():
-                parcels += _packed(organization_id, topic, seqs[topic] + 1, told)
-            await notify(tx.connection, CHANNEL, _payloads(parcels))
+            told = _told(organization_id, tx.now, dropped, said)
+            await tx.run("SELECT tell_live($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", *told)
         return looked_s
 
     def _next_batch(self) -> tuple[UUID, list[Message], list[str]] | None:
@@ -322,82 +305,44 @@ async def purge(tx: Transaction) -> int:
     return await tx.run("DELETE FROM live_topic WHERE touched_at < $1", tx.now - TOPIC_IDLE_MAX)
 
 
-def _drops(organization_id: UUID, keys: Sequence[str]) -> list[bytes]:
-    """Told before anything else: who is told to read again must not find what was."""
-    return [
-        msgspec.json.encode(_Parcel(organization_id, "", 0, None, list(keys[at : at + 40])))
-        for at in range(0, len(keys), 40)
-    ]
-
-
-async def _numbers(tx: Transaction, messages: list[Message]) -> dict[str, int]:
-    """Of each topic, the last number before these messages."""
-    counts: dict[str, int] = defaultdict(int)
-    for message in messages:
-        counts[message.topic] += 1
-    # The row lock makes numbers and NOTIFY order agree between processes; topics are
-    # sorted so that two batches lock in one order.
-    lasts = await tx.rows(
-        _LastSeq,
-        """
-        INSERT INTO live_topic (organization_id, topic, seq, touched_at)
-        SELECT current_organization(), topic, added, $3
-          FROM unnest($1::text[], $2::bigint[]) AS new (topic, added) ORDER BY topic
-        ON CONFLICT (organization_id, topic) DO UPDATE
-            SET seq = live_topic.seq + EXCLUDED.seq, touched_at = EXCLUDED.touched_at
-        RETURNING topic, seq
-        """,
+def _told(
+    organization_id: UUID, at: datetime, dropped: list[str], said: Sequence[tuple[str, bytes]]
+) -> tuple[object, ...]:
+    counts, parcels = pack(said)
+    return (
+        organization_id,
+        at,
+        CHANNEL,
+        dropped,
         list(counts),
         list(counts.values()),
+        [parcel.payload for parcel in parcels],
+        [parcel.topic for parcel in parcels],
+        [parcel.first for parcel in parcels],
+        [parcel.content for parcel in parcels],
+    )
+
+
+async def _look(tx: Transaction, message: Message) -> bytes:
+    return msgspec.json.encode(message.data if message.look is None else await message.look(tx))
+
+
+async def _lock_topics(tx: Transaction, topics: Sequence[str]) -> None:
+    """Before looking: who numbers later has looked later."""
+    await tx.run(
+        """
+        INSERT INTO live_topic (organization_id, topic, seq, touched_at)
+        SELECT current_organization(), topic, 0, $2
+          FROM unnest($1::text[]) AS topic ORDER BY topic
+        ON CONFLICT (organization_id, topic) DO UPDATE SET touched_at = EXCLUDED.touched_at
+        """,
+        topics,
         tx.now,
     )
-    return {last.topic: last.seq - counts[last.topic] for last in lasts}
 
 
-class _LastSeq(msgspec.Struct):
-    topic: str
-    seq: int
-
-
-def _packed(organization_id: UUID, topic: str, seq: int, told: Sequence[bytes]) -> list[bytes]:
-    """Messages of one topic, of which `seq` is the first's number: as many in a parcel as fit."""
-    parcels: list[bytes] = []
-    room = PARCEL_BYTES_MAX - len(topic)
-    together: list[msgspec.Raw] = []
-    size = 0
-    for number, each in enumerate(told, start=seq):
-        data = NOTHING if len(each) > room else each
-        if together and size + len(data) + 1 > room:
-            parcels.append(_parcel(organization_id, topic, number - len(together), together))
-            together, size = [], 0
-        together.append(msgspec.Raw(data))
-        size += len(data) + 1
-    parcels.append(_parcel(organization_id, topic, seq + len(told) - len(together), together))
-    return parcels
-
-
-def _parcel(organization_id: UUID, topic: str, seq: int, data: list[msgspec.Raw]) -> bytes:
-    return msgspec.json.encode(_Parcel(organization_id, topic, seq, data))
-
-
-def _unpacked(parcel: _Parcel) -> list[Envelope]:
+def _unpacked(parcel: Parcel) -> list[Envelope]:
     return [
         Envelope(parcel.organization_id, parcel.topic, seq, _data.decode(raw))
         for seq, raw in enumerate(parcel.data or (), start=parcel.seq)
     ]
-
-
-def _payloads(parcels: list[bytes]) -> list[str]:
-    """As many in one notification as it can carry."""
-    payloads: list[str] = []
-    together: list[bytes] = []
-    size = 0
-    for parcel in parcels:
-        if together and size + len(parcel) + 1 > PAYLOAD_BYTES_MAX:
-            payloads.append(f"[{b','.join(together).decode()}]")
-            together, size = [], 0
-        together.append(parcel)
-        size += len(parcel) + 1
-    if together:
-        payloads.append(f"[{b','.join(together).decode()}]")
-    return payloads
