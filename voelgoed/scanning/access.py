@@ -10,15 +10,12 @@ from voelgoed.accounts.access import (
     Call,
     Connection,
     Decorator,
-    Scope,
     bearer_in,
     caller_of,
     headers_in,
-    origin_in,
     origin_of,
 )
 from voelgoed.accounts.model import Caller
-from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.refusal import Refusal
 from voelgoed.infra.web import ALWAYS_POSSIBLE, BODY_BYTES_MAX, WITH_A_BODY, documented
 from voelgoed.scanning.actions.own_device import DeviceCaller, prove, require_usable
@@ -58,11 +55,9 @@ def device_post(
 
 
 async def _requires_device(connection: Connection, _: BaseRouteHandler) -> None:
-    connection.scope["user"] = device_in(connection.scope, connection.app.state.master_key)  # pyright: ignore[reportArgumentType]
-
-
-def device_in(scope: Scope, master_key: MasterKey) -> DeviceCaller:
-    return prove(master_key, bearer_in(headers_in(scope)), origin_in(scope))
+    key = bearer_in(headers_in(connection.scope))  # pyright: ignore[reportArgumentType]
+    proven = prove(connection.app.state.master_key, key, origin_of(connection))
+    connection.scope["user"] = proven
 
 
 async def anybody_of(connection: Connection) -> Caller:

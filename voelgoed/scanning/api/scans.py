@@ -5,22 +5,21 @@ from typing import Literal, Protocol
 import msgspec
 from litestar.params import JSONBody
 
+from voelgoed.accounts.access import bearer_in, origin_by
 from voelgoed.infra.conveyor import Overloaded
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.metrics import scan_duration
 from voelgoed.infra.refusal import InvalidRequest, NotFound, Unavailable
 from voelgoed.infra.web import (
     AnswersMissing,
+    Asked,
     InvalidJson,
-    Receive,
-    Scope,
-    Send,
-    headers_of,
-    read_body,
-    send_json,
-    status_of,
+    Reply,
+    reply_refusing,
+    reply_with,
 )
-from voelgoed.scanning.access import device_in, device_post
+from voelgoed.scanning.access import device_post
+from voelgoed.scanning.actions.own_device import prove
 from voelgoed.scanning.actions.scan_desk import ScanDesk
 from voelgoed.scanning.model.refusals import (
     DeviceMismatch,
@@ -77,27 +76,22 @@ class Fallback(msgspec.Struct, frozen=True):
     fallback: str = "offline"
 
 
-async def answer_scan(scope: Scope, receive: Receive, send: Send, services: "Parts") -> None:
+async def answer_scan(asked: Asked, services: "Parts") -> Reply:
     """Timed as the device sees it; whatever is not answered here was refused, or went wrong."""
     began = time.perf_counter()
     outcome: Outcome = "refused"
     try:
-        outcome = await _answer_scan(scope, receive, send, services)
+        origin = origin_by(asked.headers, asked.host)
+        proven = prove(services.master_key, bearer_in(asked.headers), origin)
+        answer = await services.scans.scan(proven.caller, proven.key_version, _read(asked.body))
+        outcome = answer.status
+        return reply_with(404 if answer.reason == "ticket_not_found" else 200, answer)
+    except Unavailable as refusal:
+        outcome = "unavailable"
+        body = Fallback(refusal.code, refusal.message, refusal.details)
+        return reply_refusing(refusal, body)
     finally:
         _observers[outcome].observe(time.perf_counter() - began)
-
-
-async def _answer_scan(scope: Scope, receive: Receive, send: Send, services: "Parts") -> Outcome:
-    proven = device_in(scope, services.master_key)
-    new = _read(await read_body(receive))
-    try:
-        answer = await services.scans.scan(proven.caller, proven.key_version, new)
-    except Unavailable as refusal:
-        body = Fallback(refusal.code, refusal.message, refusal.details)
-        await send_json(send, status_of(type(refusal)), body, headers_of(refusal))
-        return "unavailable"
-    await send_json(send, 404 if answer.reason == "ticket_not_found" else 200, answer)
-    return answer.status
 
 
 def _read(body: bytes) -> NewScan:

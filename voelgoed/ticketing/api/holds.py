@@ -9,7 +9,7 @@ from litestar.di import NamedDependency as Given
 from litestar.params import FromPath, JSONBody, PathParameter
 
 from voelgoed.accounts import access
-from voelgoed.accounts.access import Call, caller_in, once_for, require
+from voelgoed.accounts.access import Call, caller_by, once_for, origin_by, require
 from voelgoed.accounts.actions.sessions import Doorman
 from voelgoed.events.model import EventNotFound
 from voelgoed.infra.conveyor import Overloaded
@@ -17,13 +17,11 @@ from voelgoed.infra.idempotency import IdempotencyKeyReused
 from voelgoed.infra.refusal import NotFound, RateLimited
 from voelgoed.infra.shapes import Data
 from voelgoed.infra.web import (
+    Asked,
     GivesAgain,
     IdempotencyKey,
-    Receive,
-    Scope,
-    Send,
-    read_body,
-    send_json,
+    Reply,
+    reply_with,
 )
 from voelgoed.seating.model.refusals import (
     BlockAtCapacity,
@@ -99,13 +97,13 @@ async def reserve_seat(
     raise NotFound()  # `answer_reserve` is asked before the framework, and answers all there is
 
 
-async def answer_reserve(scope: Scope, receive: Receive, send: Send, services: "Parts") -> None:
-    caller = await caller_in(scope, services.doorman)
+async def answer_reserve(asked: Asked, services: "Parts") -> Reply:
+    origin = origin_by(asked.headers, asked.host)
+    caller = await caller_by(asked.headers, origin, services.doorman)
     require(caller, "holds.write")
-    named: dict[str, str] = scope["path_params"]
-    event_id, source = _event_id(named["event_id"]), _source(await read_body(receive))
-    booking, is_new = await services.holds.reserve(caller, event_id, named["seat_id"], source)
-    await send_json(send, 201 if is_new else 200, Data(booking.holds[0]))
+    event_id, source = _event_id(asked.named["event_id"]), _source(asked.body)
+    booking, is_new = await services.holds.reserve(caller, event_id, asked.named["seat_id"], source)
+    return reply_with(201 if is_new else 200, Data(booking.holds[0]))
 
 
 class Parts(Protocol):
