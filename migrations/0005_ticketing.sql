@@ -174,6 +174,7 @@ CREATE TABLE ticket (
     external_reference text,
     scanned_at      timestamptz,      -- of the first entry
     last_scanned_at timestamptz,      -- of the last one, and where and on which of the event's days
+    last_exit_at    timestamptz,
     last_gate_id    uuid,
     last_entry_day  date,
     day_entries     integer NOT NULL DEFAULT 0,  -- on that day

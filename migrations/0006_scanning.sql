@@ -82,6 +82,8 @@ CREATE TABLE scan (
     day             date,            -- of the event, that it counts for
     zone_id         uuid,
     entry_number    integer,
+    gate_current    integer,         -- who was inside by this gate, and at the event, after it
+    event_current   integer,
     gate_name       text NOT NULL,
     device_name     text NOT NULL,
     source          text NOT NULL CHECK (source IN ('online', 'supervisor')),

@@ -243,14 +243,14 @@ def test_an_unknown_ticket_and_a_forged_one_are_told_apart():
 
 @given(st.integers(1, 100_000), st.integers(0, 100_000))
 def test_a_gate_is_near_capacity_from_nine_tenths_on(capacity: int, current: int):
-    details = ScanDetails(gate_current=current, gate_capacity=capacity)
-    raised = judged(a_round(a_scan(details=details, entry_number=1)))
+    details = ScanDetails(gate_capacity=capacity)
+    raised = judged(a_round(a_scan(details=details, gate_current=current, entry_number=1)))
     assert kinds(raised) == (["gate_near_capacity"] if current * 10 >= capacity * 9 else [])
 
 
 def test_who_leaves_a_full_gate_alarms_nobody_and_a_gate_without_limit_is_never_full():
-    details = ScanDetails(gate_current=100, gate_capacity=100)
-    assert judged(a_round(a_scan(details=details, direction="exit"))) == []
+    details = ScanDetails(gate_capacity=100)
+    assert judged(a_round(a_scan(details=details, gate_current=100, direction="exit"))) == []
     assert not is_near_capacity(100, None)
     assert not is_near_capacity(None, 100)
 
@@ -293,7 +293,8 @@ def test_the_order_of_scans_does_not_matter_and_nothing_is_raised_twice(
             gate_id=gate,
             device_id=device,
             ticket_id=TICKET if has_ticket(reason) else None,
-            details=ScanDetails(gate_current=inside, gate_capacity=100),
+            gate_current=inside,
+            details=ScanDetails(gate_capacity=100),
         )
         for at, reason, gate, device, inside in drawn
     ]

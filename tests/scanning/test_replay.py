@@ -104,32 +104,34 @@ def test_taking_one_back_leaves_what_it_would_be_without_it(
 
 
 @given(passages, st.integers(0, 40))
-def test_the_numbers_told_one_by_one_end_where_the_counts_are(story: list[Passage], before: int):
+def test_the_numbers_told_one_by_one_are_those_of_counting_one_by_one(
+    story: list[Passage], before: int
+):
     tally = Tally()
     moves = replay(tally, TICKET, "scanned", story)[1]
     for move in moves:
         tally.add(move)
-    afterwards = [
-        Counted(
-            event_id=each.event_id,
-            day=each.day,
-            scope=each.scope,
-            scope_id=each.scope_id,
-            entries=each.entries,
-            exits=each.exits,
-            inside=before + each.inside,
+    final = {
+        (each.scope, each.scope_id, each.day): before + each.inside for each in tally.changes()
+    }
+    told = [
+        (
+            final.get(("gate", move.at[1].scope_id, move.at[1].day), before) - at_gate,
+            final.get(("event", move.at[0].scope_id, move.at[0].day), before) - at_event,
         )
-        for each in tally.changes()
+        for move, (at_gate, at_event) in zip(moves, tally.ahead(), strict=True)
     ]
-    told = tally.running(afterwards)
-    assert len(told) == len(moves)
-    if moves:
-        last = {place.scope: place for place in moves[-1].at}
-        final = {(each.scope_id, each.day): each.inside for each in afterwards}
-        assert told[-1] == (
-            final[last["gate"].scope_id, last["gate"].day],
-            final[last["event"].scope_id, last["event"].day],
-        )
+    inside: dict[tuple[str, UUID, dt.date], int] = {}
+    for move, (at_gate, at_event) in zip(moves, told, strict=True):
+        for place in move.at:
+            key = (place.scope, place.scope_id, place.day)
+            inside[key] = inside.get(key, before) + move.is_entry
+        for place in move.before:
+            key = (place.scope, place.scope_id, place.day)
+            inside[key] = inside.get(key, before) - 1
+        event, gate = move.at[:2]
+        assert at_gate == inside["gate", gate.scope_id, gate.day]
+        assert at_event == inside["event", event.scope_id, event.day]
 
 
 def test_events_that_share_a_layout_share_its_zones_and_are_counted_apart():
@@ -138,4 +140,4 @@ def test_events_that_share_a_layout_share_its_zones_and_are_counted_apart():
         tally.add(Move(tally.presence(event_id, DAYS[0], gate_id, ZONE), (), True))
     zones = {each.event_id: each.inside for each in tally.changes() if each.scope == "zone"}
     assert zones == {EVENT: 1, others: 1}
-    assert tally.running(tally.changes()) == [(1, 1), (1, 1)]
+    assert tally.ahead() == [(0, 0), (0, 0)]

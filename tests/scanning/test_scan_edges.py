@@ -16,9 +16,9 @@ from tests.support import MovableClock, a_tenant, free_port
 from voelgoed.events.actions.events import move_event
 from voelgoed.events.model import Transition
 from voelgoed.infra import live as live_module
+from voelgoed.infra.database import AT_ONCE_LOCK_TIMEOUT_MS
 from voelgoed.scanning.actions import surroundings
 from voelgoed.scanning.actions.devices import revoke_device
-from voelgoed.scanning.actions.scan_desk import LOCK_TIMEOUT_MS
 from voelgoed.ticketing.actions.admissions import last_scan_key
 
 
@@ -329,6 +329,6 @@ async def test_a_ticket_that_somebody_is_at_work_on_for_a_while_is_answered_afte
     async with world.services.database.transaction(world.tenant.id) as tx:
         await tx.run("SELECT 1 FROM ticket WHERE id = $1 FOR UPDATE", tickets[0].id)
         asked = asyncio.gather(*(world.scan(device, each.code) for each in tickets))
-        await asyncio.sleep(2 * LOCK_TIMEOUT_MS / 1000)
+        await asyncio.sleep(2 * AT_ONCE_LOCK_TIMEOUT_MS / 1000)
         assert not asked.done()
     assert [answer.json()["status"] for answer in await asked] == ["admitted"] * 3

@@ -49,6 +49,16 @@ SERVER_SETTINGS = {
     "enable_seqscan": "off",
 }
 
+AT_ONCE_CONNECTIONS_MAX = 8
+AT_ONCE_LOCK_TIMEOUT_MS = 400
+"""For a row that somebody else is at work on: short, because others wait behind who is."""
+AT_ONCE_SETTINGS = SERVER_SETTINGS | {
+    "lock_timeout": str(AT_ONCE_LOCK_TIMEOUT_MS),
+    # Else a statement about one row, or a few, is planned anew each time, which takes longer than it.
+    "plan_cache_mode": "force_generic_plan",
+}
+CHANGED_MEANWHILE = "VG001"
+
 GONE = (
     OSError,
     TimeoutError,
@@ -69,6 +79,10 @@ BUSY = (
 """What it raises when others were in a statement's way for too long."""
 
 
+class ChangedMeanwhile(Exception):
+    """What was read to decide is not so any more; nothing was written. Read and decide again."""
+
+
 class Message(msgspec.Struct, frozen=True):
     """A live message waiting for its transaction to commit."""
 
@@ -79,8 +93,16 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Transaction:
-    def __init__(self, connection: "Connection", organization_id: UUID, now: datetime) -> None:
+    def __init__(
+        self,
+        connection: "Connection",
+        organization_id: UUID,
+        now: datetime,
+        *,
+        is_at_once: bool = False,
+    ) -> None:
         self.connection = connection
+        self._is_at_once = is_at_once
         self.organization_id = organization_id
         self.now = now
         self.messages: list[Message] = []
@@ -93,17 +115,20 @@ class Transaction:
     async def rows(self, shape: Callable[..., T], query: LiteralString, *values: object) -> list[T]:
         if self._is_gathering:
             return await bundle.rows(shape, query, values)
+        self._require_time()
         return [shape(**record) for record in await self.connection.fetch(query, *values)]
 
     async def row(self, shape: Callable[..., T], query: LiteralString, *values: object) -> T | None:
         if self._is_gathering:
             found = await bundle.rows(shape, query, values)
             return found[0] if found else None
+        self._require_time()
         record = await self.connection.fetchrow(query, *values)
         return None if record is None else shape(**record)
 
     async def value(self, kind: type[T], query: LiteralString, *values: object) -> T | None:
         assert not self._is_gathering, "a single value is not asked for side by side with others"
+        self._require_time()
         value: object = await self.connection.fetchval(query, *values)
         if value is not None and not isinstance(value, kind):
             raise TypeError(f"the query gave {type(value).__name__}, not {kind.__name__}")
@@ -113,9 +138,13 @@ class Transaction:
         """Execute and say how many rows it touched."""
         if self._is_gathering:
             return await bundle.run(query, values)
+        self._require_time()
         status: str = await self.connection.execute(query, *values)
         count = status.rpartition(" ")[2]
         return int(count) if count.isdecimal() else 0
+
+    def _require_time(self) -> None:
+        assert not self._is_at_once, "what happens at once is gathered"
 
     async def gather(self, *works: Coroutine[Any, Any, object]) -> None:
         """Side by side: what they are about to ask or write goes to PostgreSQL as one statement, in
@@ -124,7 +153,8 @@ class Transaction:
         assert not self._is_gathering, "works that go on side by side do not split up further"
         self._is_gathering = True
         try:
-            await bundle.side_by_side(self.connection, works)
+            once_by = self.organization_id if self._is_at_once else None
+            await bundle.side_by_side(self.connection, works, once_by=once_by)
         finally:
             self._is_gathering = False
 
@@ -177,27 +207,48 @@ class Database:
         self.connections_max = connections_max
         self.after_commit: Callable[[Transaction], Awaitable[None]] | None = None
         self._pool: Pool | None = None
+        self._at_once: Pool | None = None
+        """Apart, because its connections stay set to an organisation. On all others nothing can be
+        read before a transaction has said whose."""
+        self._set_to: dict[int, UUID] = {}
+        """By the connection's process."""
 
     async def open(self) -> None:
         try:
-            self._pool = await asyncpg.create_pool(
-                self.url,
-                min_size=0,  # else asyncpg logs a traceback a second while the server is away
-                max_size=self.connections_max,
-                init=_prepare_connection,
-                reset=_nothing_to_reset,
-                timeout=ACQUIRE_TIMEOUT_S,
-                command_timeout=SILENCE_TIMEOUT_S,
-                server_settings=SERVER_SETTINGS,
-            )
+            self._pool = await self._create_pool(self.connections_max, SERVER_SETTINGS)
+            at_once_max = min(self.connections_max, AT_ONCE_CONNECTIONS_MAX)
+            self._at_once = await self._create_pool(at_once_max, AT_ONCE_SETTINGS)
             await self.ping()
         except GONE as fault:
             raise StorageUnavailable() from fault
 
+    async def _create_pool(self, connections_max: int, settings: dict[str, str]) -> "Pool":
+        return await asyncpg.create_pool(
+            self.url,
+            min_size=0,  # else asyncpg logs a traceback a second while the server is away
+            max_size=connections_max,
+            init=self._prepare_connection,
+            reset=_nothing_to_reset,
+            timeout=ACQUIRE_TIMEOUT_S,
+            command_timeout=SILENCE_TIMEOUT_S,
+            server_settings=settings,
+        )
+
+    async def _prepare_connection(self, connection: "Connection") -> None:
+        self._set_to.pop(connection.get_server_pid(), None)
+        for kind in ("json", "jsonb"):
+            await connection.set_type_codec(
+                kind,
+                schema="pg_catalog",
+                encoder=_json_text,
+                decoder=msgspec.json.decode,
+            )
+
     async def close(self) -> None:
-        if self._pool is not None:
-            self._pool.terminate()  # every answered request has committed; nothing to wait for
-            self._pool = None
+        for pool in (self._pool, self._at_once):
+            if pool is not None:
+                pool.terminate()  # every answered request has committed; nothing to wait for
+        self._pool = self._at_once = None
 
     async def connect(self) -> "asyncpg.Connection[asyncpg.Record]":
         """A bare connection of one's own, for LISTEN and the job queue."""
@@ -207,11 +258,11 @@ class Database:
 
     @asynccontextmanager
     async def transaction(
-        self, organization_id: UUID, *, durable: bool = True, lock_timeout_ms: int | None = None
+        self, organization_id: UUID, *, durable: bool = True
     ) -> AsyncGenerator[Transaction]:
         """What is not durable does not wait for the disk: a crash may forget the last of it."""
-        async with self._acquired() as connection:
-            begin = _begin(organization_id, durable, lock_timeout_ms)
+        async with self._acquired(self._pool) as connection:
+            begin = _begin(organization_id, durable)
             await connection.execute(begin, timeout=FIRST_WORD_TIMEOUT_S)
             tx = Transaction(connection, organization_id, self.clock.now())
             try:
@@ -221,6 +272,33 @@ class Database:
                 raise
             if await connection.execute("COMMIT") != "COMMIT":
                 raise RuntimeError("a statement had failed unnoticed; everything was rolled back")
+        await self._follow_up(tx)
+
+    @asynccontextmanager
+    async def at_once(self, organization_id: UUID) -> AsyncGenerator[Transaction]:
+        """A transaction that is one statement, gathered once, in one round trip. It has no second
+        look: what it writes must check itself that it still may, and `abort` with CHANGED_MEANWHILE."""
+        async with self._acquired(self._at_once) as connection:
+            process = connection.get_server_pid()
+            if self._set_to.get(process) != organization_id:
+                self._set_to.pop(process, None)
+                await connection.execute(
+                    f"SET voelgoed.organization_id = '{_checked(organization_id)}'",
+                    timeout=FIRST_WORD_TIMEOUT_S,
+                )
+                self._set_to[process] = organization_id
+            tx = Transaction(connection, organization_id, self.clock.now(), is_at_once=True)
+            try:
+                yield tx
+            except asyncpg.PostgresError as fault:
+                if fault.sqlstate == bundle.OTHER_ORGANIZATION:
+                    self._set_to.pop(process, None)
+                if fault.sqlstate == CHANGED_MEANWHILE:
+                    raise ChangedMeanwhile() from None
+                raise
+        await self._follow_up(tx)
+
+    async def _follow_up(self, tx: Transaction) -> None:
         for work in tx.afterwards:
             work()
         if self.after_commit is not None and (tx.messages or tx.dropped_keys):
@@ -228,49 +306,49 @@ class Database:
 
     async def call(self, shape: Callable[..., T], query: LiteralString, *values: object) -> list[T]:
         """One call, one round trip, of a database function that sets the organisation itself."""
-        async with self._acquired() as connection:
+        async with self._acquired(self._pool) as connection:
             records = await connection.fetch(query, *values, timeout=FIRST_WORD_TIMEOUT_S)
         return [shape(**record) for record in records]
 
     async def find_organization(self, slug: str) -> UUID | None:
         """The only question that may be asked before anyone has said who they are."""
-        async with self._acquired() as connection:
+        async with self._acquired(self._pool) as connection:
             return await connection.fetchval("SELECT find_organization($1)", slug)
 
     async def organization_ids(self) -> list[UUID]:
         """For jobs that go over every organisation, one transaction each."""
-        async with self._acquired() as connection:
+        async with self._acquired(self._pool) as connection:
             return [row[0] for row in await connection.fetch("SELECT organization_ids()")]
 
     async def organization_of_pairing(self, token_hash: bytes) -> UUID | None:
         """Whose device it will be that has this token, which is all it knows."""
-        async with self._acquired() as connection:
+        async with self._acquired(self._pool) as connection:
             query = "SELECT organization_of_pairing($1, $2)"
             return await connection.fetchval(query, token_hash, self.clock.now())
 
     async def organizations_with_ended_holds(self, before: datetime) -> list[UUID]:
         """For the sweep, which has to know whom to ask."""
-        async with self._acquired() as connection:
+        async with self._acquired(self._pool) as connection:
             query = "SELECT organizations_with_ended_holds($1)"
             return [row[0] for row in await connection.fetch(query, before)]
 
     async def organizations_with_orders_over(self, before: datetime) -> list[UUID]:
-        async with self._acquired() as connection:
+        async with self._acquired(self._pool) as connection:
             query = "SELECT organizations_with_orders_over($1)"
             return [row[0] for row in await connection.fetch(query, before)]
 
     async def ping(self) -> None:
-        async with self._acquired() as connection:
+        async with self._acquired(self._pool) as connection:
             await connection.fetchval("SELECT 1")
 
     @asynccontextmanager
-    async def _acquired(self) -> "AsyncGenerator[Connection]":
-        if self._pool is None:
+    async def _acquired(self, pool: "Pool | None") -> "AsyncGenerator[Connection]":
+        if pool is None:
             raise StorageUnavailable()
         lost = True
         try:
             with database_wait.time():
-                connection = await self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
+                connection = await pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
             try:
                 yield connection
                 database_up.set(1)
@@ -281,7 +359,7 @@ class Database:
                 connection.terminate()  # giving it back would wait for an answer once more
                 raise
             finally:
-                await self._pool.release(connection)
+                await pool.release(connection)
         except BUSY as fault:
             log.warning("database_busy", reason=repr(fault))
             raise StorageBusy() from fault
@@ -304,16 +382,19 @@ _LISTENER_SETTINGS = {
 }
 
 
-def _begin(organization_id: UUID, durable: bool, lock_timeout_ms: int | None) -> str:
-    # One round trip instead of two. SET takes no parameters; a UUID object prints as hex
-    # digits and dashes only, and anything else is a programming error.
+def _checked(organization_id: UUID) -> UUID:
+    """SET takes no parameters; a UUID object prints as hex digits and dashes only, and anything else
+    is a programming error."""
     if not isinstance(organization_id, UUID):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError("the organisation must be a UUID")
-    begin = f"BEGIN; SET LOCAL voelgoed.organization_id = '{organization_id}'"
+    return organization_id
+
+
+def _begin(organization_id: UUID, durable: bool) -> str:
+    # One round trip instead of two.
+    begin = f"BEGIN; SET LOCAL voelgoed.organization_id = '{_checked(organization_id)}'"
     if not durable:
         begin += "; SET LOCAL synchronous_commit = off"
-    if lock_timeout_ms is not None:
-        begin += f"; SET LOCAL lock_timeout = {int(lock_timeout_ms)}"
     return begin
 
 
@@ -330,16 +411,6 @@ async def _roll_back(connection: "Connection") -> None:
     except (*GONE, asyncpg.PostgresError, asyncpg.InterfaceError):
         if not _is_lost(connection):
             connection.terminate()
-
-
-async def _prepare_connection(connection: "Connection") -> None:
-    for kind in ("json", "jsonb"):
-        await connection.set_type_codec(
-            kind,
-            schema="pg_catalog",
-            encoder=_json_text,
-            decoder=msgspec.json.decode,
-        )
 
 
 def _json_text(value: object) -> str:

@@ -1,10 +1,12 @@
-"""The admission core: scans that came in together, one transaction.
+"""The admission core: scans that came in together, two round trips.
 
-Read what the decisions need, with the tickets locked; let the rule decide each scan after those
-before it; write all of it. A scan that comes alone is a batch of one.
+Read what the decisions need; let the rule decide each scan after those before it; write all of it,
+if what was read of the tickets is still so. Nothing is locked while we think. A scan that comes alone
+is a batch of one.
 """
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,8 +16,7 @@ import msgspec
 
 from voelgoed.accounts.actions.audit import record_all
 from voelgoed.events.model import GateNotFound
-from voelgoed.infra.clock import Clock
-from voelgoed.infra.database import Transaction
+from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.refusal import Refusal
 from voelgoed.scanning.actions.last_scans import LastScan
 from voelgoed.scanning.actions.surroundings import Surroundings
@@ -35,6 +36,7 @@ from voelgoed.scanning.model.decisions import (
     TicketFacts,
     Verdict,
 )
+from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.refusals import (
     DeviceInactive,
     DeviceMismatch,
@@ -61,20 +63,18 @@ from voelgoed.scanning.rules.facts import (
 from voelgoed.scanning.rules.presented import Presented
 from voelgoed.scanning.rules.tally import Move, Place, Tally
 from voelgoed.scanning.store import occupancy, scans, stations
+from voelgoed.scanning.store.scans import Passing, Room
 from voelgoed.ticketing.actions import admissions
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket, TicketPlace
 from voelgoed.ticketing.rules.barcode import read_barcode, verify_barcode
 
 CLOCK_SKEW_S_MAX = 300
+NOBODY_PASSES = Passing()
 ONE_AFTER_THE_OTHER = timedelta(microseconds=1)
 NEVER_OVERRIDDEN: frozenset[Reason] = frozenset(
     {"ticket_not_found", "wrong_event", "barcode_revoked", "ticket_voided", "ticket_refunded"}
 )
 """Whoever comes with such a ticket has none: its seat may be somebody else's by now."""
-
-
-class ScanIdsMeanwhile(Exception):
-    """The same scan at the same moment elsewhere; by now it is known."""
 
 
 class HintsWrong(Exception):
@@ -101,11 +101,15 @@ class _Gate:
 
 class Batch:
     def __init__(
-        self, tx: Transaction, clock: Clock, around: Surroundings, wishes: Sequence[Wanted]
+        self,
+        database: Database,
+        around: Surroundings,
+        organization_id: UUID,
+        wishes: Sequence[Wanted],
     ) -> None:
-        self._tx = tx
-        self._clock = clock
+        self._database = database
         self._around = around
+        self._organization_id = organization_id
         self.outcomes = [Outcome(wanted) for wanted in wishes]
         self._devices: dict[UUID, ScanningDevice] = {}
         self._gates: dict[UUID, _Gate] = {}
@@ -114,19 +118,20 @@ class Batch:
         self._annulled: set[UUID] = set()
         self._made: dict[UUID, Outcome] = {}
         self._inside: dict[tuple[UUID, dt.date], int] = {}
+        self._limits: dict[tuple[UUID, dt.date], int] = {}
+        """Of gates where the rule let somebody in because there was room."""
+        self._let_in_by_hand: Counter[tuple[UUID, dt.date]] = Counter()
+        self._keys: dict[UUID, dict[int, bytes]] = {}
         self._tally = Tally()
 
     async def read(self) -> None:
-        tx, wishes = self._tx, [outcome.wanted for outcome in self.outcomes]
+        wishes = [outcome.wanted for outcome in self.outcomes]
         devices_asking = (each.caller.id for each in wishes if isinstance(each.by, Credential))
         device_ids = list({device_id for device_id in devices_asking if device_id})
-        gate_ids = list({each.by.gate_id for each in wishes if isinstance(each.by, Override)})
-        codes = {each.presented.code for each in wishes if each.presented and not each.last}
+        gate_ids = list({gate_id for each in wishes for gate_id in _gates_named(each)})
+        codes = list({each.presented.code for each in wishes if each.presented and not each.last})
         scan_ids = [each.scan_id for each in wishes]
-        limited, gates, tickets = list[UUID](), list[ScanningGate](), list[ScannedTicket]()
-
-        async def lock_limited() -> None:
-            limited.extend(await stations.lock_limited_gates(tx, device_ids, gate_ids))
+        gates, tickets = list[ScanningGate](), list[ScannedTicket]()
 
         async def find_devices() -> None:
             found = await stations.find_devices(tx, device_ids)
@@ -135,9 +140,12 @@ class Batch:
         async def find_gates() -> None:
             gates.extend(await stations.find_gates(tx, device_ids, gate_ids))
 
-        async def lock_tickets() -> None:
-            if codes:
-                tickets.extend(await admissions.lock_by_codes(tx, list(codes)))
+        async def find_inside() -> None:
+            for counted in await occupancy.find_limited_counts(tx, device_ids, gate_ids):
+                self._inside[counted.scope_id, counted.day] = counted.inside
+
+        async def find_tickets() -> None:
+            tickets.extend(await admissions.find_by_codes(tx, codes))
 
         async def find_known() -> None:
             self._known = {scan.id: scan for scan in await scans.find_scans(tx, scan_ids)}
@@ -145,28 +153,26 @@ class Batch:
         async def find_annulled() -> None:
             self._annulled = set(await scans.find_annulled(tx, scan_ids))
 
-        await tx.gather(
-            lock_limited(),
-            find_devices(),
-            find_gates(),
-            lock_tickets(),
-            find_known(),
-            find_annulled(),
-        )
-        self._around.require_plans(tx.organization_id, gates)
+        async with self._database.at_once(self._organization_id) as tx:
+            await tx.gather(
+                find_devices(),
+                find_gates(),
+                find_inside(),
+                find_tickets(),
+                find_known(),
+                find_annulled(),
+            )
+        self._around.require_plans(self._organization_id, gates)
         for gate in gates:
-            days = await self._around.days(tx, gate)
+            days = await self._around.days(self._organization_id, gate)
             self._gates[gate.id] = _Gate(gate, event_facts(gate, days), {})
         for ticket in tickets:
             self._tickets[ticket.code] = _Ticket(
                 ticket, ticket_facts(ticket), attendance_of(ticket), ticket.last_gate_name
             )
-        if limited:  # after the lock: what was counted while we waited for it counts
-            for counted in await occupancy.find_gate_counts(tx, limited):
-                self._inside[counted.scope_id, counted.day] = counted.inside
 
     async def decide(self) -> None:
-        now = self._clock.now()  # with the tickets locked: who comes later is later
+        now = self._database.clock.now()
         for outcome in self.outcomes:
             try:
                 device = self._require_device(outcome.wanted)
@@ -284,11 +290,19 @@ class Batch:
             return ticket, kept.issue
         barcode = read_barcode(presented.text)
         if barcode is not None and barcode.fields.ticket_id == kept.id:
-            keys = await admissions.public_keys_of(self._tx, kept.event_id)
+            keys = await self._keys_of(kept.event_id)
             if verify_barcode(barcode, kept.event_id, keys):
                 return ticket, barcode.fields.issue
         outcome.is_forged = True
         return None, None
+
+    async def _keys_of(self, event_id: UUID) -> dict[int, bytes]:
+        """Seldom asked for: most barcodes are known by their hash."""
+        keys = self._keys.get(event_id)
+        if keys is None:
+            async with self._database.transaction(self._organization_id) as tx:
+                keys = self._keys[event_id] = await admissions.public_keys_of(tx, event_id)
+        return keys
 
     async def _deny_early(
         self, outcome: Outcome, gate: _Gate, presented: Presented, last: LastScan, now: datetime
@@ -312,21 +326,19 @@ class Batch:
         self, last: LastScan, presented: Presented, gate: ScanningGate
     ) -> LastScan:
         """Redis knows neither ticket nor event; a barcode that is genuine does."""
-        barcode = read_barcode(presented.text)
-        keys = await admissions.public_keys_of(self._tx, gate.event_id)
-        named = await stations.find_gates(self._tx, [], [last.gate_id])
+        barcode, named = read_barcode(presented.text), self._gates.get(last.gate_id)
         if (
             barcode is None
-            or not named
-            or named[0].event_id != gate.event_id
-            or not verify_barcode(barcode, gate.event_id, keys)
+            or named is None
+            or named.kept.event_id != gate.event_id
+            or not verify_barcode(barcode, gate.event_id, await self._keys_of(gate.event_id))
         ):
             raise HintsWrong()
         return msgspec.structs.replace(
             last,
             ticket_id=barcode.fields.ticket_id,
             event_id=gate.event_id,
-            gate_name=named[0].name,
+            gate_name=named.kept.name,
             barcode_hash=presented.barcode_hash,
         )
 
@@ -343,10 +355,14 @@ class Batch:
         self._tally.add(outcome.move)
         outcome.place = place_of(ticket.kept)
         if is_entry:
+            if outcome.overridden is not None:
+                self._let_in_by_hand[kept.id, day] += 1
+            elif kept.hard_capacity_limit is not None:
+                self._limits[kept.id, day] = kept.hard_capacity_limit
             ticket.attendance = come_in(before, at, kept.id, day)
             ticket.last_gate_name = kept.name
         else:
-            ticket.attendance = leave(before)
+            ticket.attendance = leave(before, at)
         ticket.is_moved = True
 
     def _inside_of(self, gate: ScanningGate, day: dt.date) -> int:
@@ -355,26 +371,59 @@ class Batch:
             return 0
         return self._inside.get((gate.id, day), 0) + self._tally.inside(gate.event_id, gate.id, day)
 
-    async def write(self) -> None:
-        tx = self._tx
-        if changes := self._tally.changes():
-            counts = iter(self._tally.running(await occupancy.add_counts(tx, changes)))
-        else:
-            counts = iter(())
-        for outcome in self._made.values():
-            outcome.scan = scan_of(outcome, next(counts) if outcome.move else None)
-        new = [outcome.scan for outcome in self._made.values() if outcome.scan is not None]
+    async def write(self, tx: Transaction) -> None:
+        """Tickets before counts, in which order nobody waits in a circle."""
+        made = list(self._made.values())
+        for outcome in made:
+            outcome.scan = scan_of(outcome)
+        new = [outcome.scan for outcome in made if outcome.scan is not None]
+        ahead = iter(self._tally.ahead())
+        passing = [Passing(*next(ahead)) if outcome.move else NOBODY_PASSES for outcome in made]
         moved = [ticket.attendance for ticket in self._tickets.values() if ticket.is_moved]
         deeds = [deed for outcome in self.outcomes if (deed := deed_of(outcome)) is not None]
+        counts: list[Counted] = []
 
-        async def insert() -> None:
-            if new and await scans.insert_scans(tx, new) != len(new):
-                raise ScanIdsMeanwhile()
+        async def write_scans() -> None:
+            if new:
+                changes = self._tally.changes()
+                counts.extend(await scans.write_scans(tx, new, passing, changes, self._rooms()))
 
-        await tx.gather(insert(), admissions.write_attendance(tx, moved), record_all(tx, deeds))
+        await tx.gather(
+            admissions.write_attendance(tx, moved), write_scans(), record_all(tx, deeds)
+        )
+        self._tell_counts(made, passing, counts)
         for outcome in self.outcomes:
-            if outcome.twin is not None:
-                outcome.scan = outcome.twin.scan
+            if (twin := outcome.twin) is not None:
+                outcome.scan, outcome.gate, outcome.place = twin.scan, twin.gate, twin.place
+
+    def _rooms(self) -> list[Room]:
+        return [
+            Room(gate_id, day, most + self._let_in_by_hand[gate_id, day])
+            for (gate_id, day), most in self._limits.items()
+        ]
+
+    def _tell_counts(
+        self, made: Sequence[Outcome], passing: Sequence[Passing], counts: Sequence[Counted]
+    ) -> None:
+        """As they were written."""
+        inside = {(each.scope_id, each.day): each.inside for each in counts if each.scope != "zone"}
+        for outcome, passed in zip(made, passing, strict=True):
+            scan = outcome.scan
+            if scan is None or passed.at_gate is None or passed.at_event is None:
+                continue
+            assert scan.day is not None
+            outcome.scan = msgspec.structs.replace(
+                scan,
+                gate_current=max(inside[scan.gate_id, scan.day] - passed.at_gate, 0),
+                event_current=max(inside[scan.event_id, scan.day] - passed.at_event, 0),
+            )
+
+
+def _gates_named(wanted: Wanted) -> Sequence[UUID]:
+    """Besides those where devices are."""
+    if isinstance(wanted.by, Override):
+        return (wanted.by.gate_id,)
+    return (wanted.last.gate_id,) if wanted.last and wanted.last.tier == "warm" else ()
 
 
 def place_of(ticket: ScannedTicket) -> TicketPlace:

@@ -10,10 +10,15 @@ import msgspec
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.conveyor import Conveyor
-from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.database import (
+    AT_ONCE_LOCK_TIMEOUT_MS,
+    ChangedMeanwhile,
+    Database,
+    Transaction,
+)
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import StorageBusy, StorageUnavailable
-from voelgoed.scanning.actions.batch import Batch, HintsWrong, ScanIdsMeanwhile
+from voelgoed.scanning.actions.batch import Batch, HintsWrong
 from voelgoed.scanning.actions.figures import count_scans
 from voelgoed.scanning.actions.last_scans import Entered, LastScans
 from voelgoed.scanning.actions.surroundings import PlansMissing, Surroundings
@@ -33,11 +38,9 @@ TOGETHER_MAX = 100
 IN_FLIGHT_MAX = 2
 """Of one organisation: while PostgreSQL writes one batch, the next is read and decided."""
 ATTEMPTS_MAX = 5
-LOCK_TIMEOUT_MS = 400
-"""For a ticket that somebody else is at work on. Then all are tried one by one: the others go on."""
 ANSWER_S = 1.8
 """A device that hears nothing for longer decides by itself."""
-BUSY_S = ANSWER_S - 2 * LOCK_TIMEOUT_MS / 1000
+BUSY_S = ANSWER_S - 2 * AT_ONCE_LOCK_TIMEOUT_MS / 1000
 """How long there is time to queue once more: to wait for the lock together, and then alone."""
 
 
@@ -112,7 +115,7 @@ class ScanDesk:
                 await self.around.bring(missing)
             except HintsWrong:
                 wishes = [msgspec.structs.replace(wanted, last=None) for wanted in wishes]
-            except ScanIdsMeanwhile:
+            except ChangedMeanwhile:
                 pass
         raise StorageBusy()
 
@@ -142,31 +145,31 @@ class ScanDesk:
         self, organization_id: UUID, wishes: Sequence[Wanted]
     ) -> Sequence[Answer | Exception]:
         begun = time.monotonic()
-        async with self._database.transaction(
-            organization_id, lock_timeout_ms=LOCK_TIMEOUT_MS
-        ) as tx:
-            batch = Batch(tx, self._database.clock, self.around, wishes)
-            await batch.read()
-            await batch.decide()
-            await batch.write()
-            await self._complete(tx, batch.outcomes)
+        batch = Batch(self._database, self.around, organization_id, wishes)
+        await batch.read()
+        await batch.decide()
+        await self._complete(organization_id, batch.outcomes)
+        async with self._database.at_once(organization_id) as tx:
+            await batch.write(tx)
             answers = [self._answer(tx, outcome) for outcome in batch.outcomes]
         self._watch.note(organization_id, batch.outcomes)
         await self._remember(organization_id, batch.outcomes, begun)
         count_scans([each.scan for each in batch.outcomes if each.is_new and each.scan is not None])
         return answers
 
-    async def _complete(self, tx: Transaction, outcomes: Sequence[Outcome]) -> None:
+    async def _complete(self, organization_id: UUID, outcomes: Sequence[Outcome]) -> None:
         """Answers that were given before need what was looked at then."""
-        for outcome in outcomes:
-            scan = outcome.scan
-            if scan is None or scan.ticket_id is None or scan.status == "denied":
-                continue
-            if outcome.place is None:
-                outcome.place = await admissions.place_of(tx, scan.ticket_id)
-            if outcome.gate is None:
-                for gate in await stations.find_gates(tx, [], [scan.gate_id]):  # if there still is
-                    self.around.require_plans(tx.organization_id, [gate])
+        again = [each for each in outcomes if each.scan and each.scan.status == "admitted"]
+        if not again:
+            return
+        async with self._database.transaction(organization_id) as tx:
+            for outcome in again:
+                assert outcome.scan is not None
+                assert outcome.scan.ticket_id is not None
+                outcome.place = await admissions.place_of(tx, outcome.scan.ticket_id)
+                gates = await stations.find_gates(tx, [], [outcome.scan.gate_id])
+                for gate in gates:  # if there still is
+                    self.around.require_plans(organization_id, [gate])
                     outcome.gate = gate
 
     def _answer(self, tx: Transaction, outcome: Outcome) -> Answer | Exception:

@@ -12,7 +12,7 @@ from cachetools import LRUCache
 
 from voelgoed.events.model import EventDay
 from voelgoed.infra.cache import Cache
-from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.database import Database
 from voelgoed.scanning.model.scans import SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.store import stations
@@ -59,11 +59,12 @@ class Surroundings:
         )
         self._fetching: dict[UUID, _Fetching] = {}
 
-    async def days(self, tx: Transaction, gate: ScanningGate) -> Sequence[EventDay]:
+    async def days(self, organization_id: UUID, gate: ScanningGate) -> Sequence[EventDay]:
         version = gate.event_id, gate.event_version
         days = self._days.get(version)
         if days is None:
-            days = self._days[version] = await stations.find_days(tx, gate.event_id)
+            async with self._database.transaction(organization_id) as tx:
+                days = self._days[version] = await stations.find_days(tx, gate.event_id)
         return days
 
     def require_plans(self, organization_id: UUID, gates: Iterable[ScanningGate]) -> None:

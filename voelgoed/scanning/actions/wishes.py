@@ -78,8 +78,8 @@ class Outcome:
     scan: Scan | None = None
 
 
-def scan_of(outcome: Outcome, counts: tuple[int, int] | None) -> Scan:
-    """The row of what was decided just now; `counts` of who is inside at its gate and at its event."""
+def scan_of(outcome: Outcome) -> Scan:
+    """The row of what was decided just now; who is inside then is known when it is written."""
     wanted, gate, verdict, last = outcome.wanted, outcome.gate, outcome.verdict, outcome.last
     assert gate is not None
     assert verdict is not None
@@ -105,7 +105,7 @@ def scan_of(outcome: Outcome, counts: tuple[int, int] | None) -> Scan:
         gate_name=gate.name,
         device_name=outcome.device_name,
         source="online" if by_device else "supervisor",
-        details=_denial(outcome, verdict) if counts is None else _admission(outcome, gate, counts),
+        details=_admission(outcome, gate) if outcome.move else _denial(outcome, verdict),
     )
 
 
@@ -127,12 +127,10 @@ def _denial(outcome: Outcome, verdict: Verdict) -> ScanDetails:
     )
 
 
-def _admission(outcome: Outcome, gate: ScanningGate, counts: tuple[int, int]) -> ScanDetails:
+def _admission(outcome: Outcome, gate: ScanningGate) -> ScanDetails:
     by = outcome.wanted.by
     return ScanDetails(
-        gate_current=counts[0],
         gate_capacity=min(gate.limits, default=None),
-        event_current=counts[1],
         event_capacity=gate.event_capacity,
         overridden=outcome.overridden,
         override_reason=by.reason if isinstance(by, Override) else None,

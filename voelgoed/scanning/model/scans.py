@@ -50,6 +50,9 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     day: dt.date | None
     zone_id: UUID | None
     entry_number: int | None
+    gate_current: int | None = None
+    """Who was inside by this gate, and at the event, after it: known when it is written."""
+    event_current: int | None = None
     gate_name: str
     device_name: str
     source: Source
@@ -59,9 +62,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 class ScanDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What an answer says besides; short, for there are millions."""
 
-    gate_current: int | None = None
     gate_capacity: int | None = None
-    event_current: int | None = None
     event_capacity: int | None = None
     last_scanned_at: datetime | None = None
     seconds_since_last_scan: int | None = None

@@ -51,11 +51,11 @@ def answer_of(scan: Scan, seat: SeatInfo | None) -> Answer:
         gate=GateInfo(gate_id=scan.gate_id, gate_name=scan.gate_name),
         scanned_at=scan.scanned_at_canonical,
         occupancy=OccupancyInfo(
-            gate_current=details.gate_current or 0,
+            gate_current=scan.gate_current or 0,
             gate_capacity=details.gate_capacity,
-            event_current=details.event_current or 0,
+            event_current=scan.event_current or 0,
             event_capacity=details.event_capacity or 0,
-            percent_full=percent_full(details.event_current or 0, details.event_capacity or 1),
+            percent_full=percent_full(scan.event_current or 0, details.event_capacity or 1),
         ),
         message=_welcome(scan),
     )

@@ -57,11 +57,13 @@ def attendance_of(ticket: ScannedTicket) -> Attendance:
         status=ticket.status,
         scanned_at=ticket.scanned_at,
         last_scanned_at=ticket.last_scanned_at,
+        last_exit_at=ticket.last_exit_at,
         last_gate_id=ticket.last_gate_id,
         last_entry_day=None if day is None else dt.date.fromisoformat(day),
         day_entries=ticket.day_entries,
         is_inside=ticket.is_inside,
         scan_count=ticket.scan_count,
+        seen=ticket.seen,
     )
 
 
@@ -82,5 +84,9 @@ NOBODY_CAME = History(entries=0, entries_by_day={}, last_scanned_at=None, inside
 
 def later(at: datetime, attendance: Attendance | None) -> datetime:
     """After what is known of the ticket, whatever this machine's clock says."""
-    last = attendance.last_scanned_at if attendance else None
-    return at if last is None or last < at else last + MOMENT
+    if attendance is None:
+        return at
+    for last in (attendance.last_scanned_at, attendance.last_exit_at):
+        if last is not None and last >= at:
+            at = last + MOMENT
+    return at

@@ -295,7 +295,7 @@ def _clock_skew(noted: Round) -> Iterator[Suspicion]:
 
 def _gate_near_capacity(noted: Round) -> Iterator[Suspicion]:
     for scan in noted.scans:
-        current, capacity = scan.details.gate_current, scan.details.gate_capacity
+        current, capacity = scan.gate_current, scan.details.gate_capacity
         if scan.direction == "entry" and is_near_capacity(current, capacity):
             details: dict[str, object] = {
                 "gate_name": scan.gate_name,

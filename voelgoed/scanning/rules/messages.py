@@ -29,7 +29,7 @@ def passed(scan: Scan, seat: SeatInfo | None) -> dict[str, object]:
         "status": scan.status,
         "seat_info": seat,
         "scanned_at": at,
-        "gate_occupancy": scan.details.gate_current,
+        "gate_occupancy": scan.gate_current,
         "timestamp": at,
     }
     return told
@@ -54,12 +54,12 @@ def denied(scan: Scan) -> dict[str, object]:
 def counted(scan: Scan) -> dict[str, object]:
     """To those who watch the event."""
     details = scan.details
-    current, capacity = details.event_current or 0, details.event_capacity or 1
+    current, capacity = scan.event_current or 0, details.event_capacity or 1
     at_gate: dict[str, object] = {
         "gate_id": scan.gate_id,
-        "occupancy": details.gate_current,
+        "occupancy": scan.gate_current,
         "capacity": details.gate_capacity,
-        "percent": percent_full(details.gate_current or 0, details.gate_capacity)
+        "percent": percent_full(scan.gate_current or 0, details.gate_capacity)
         if details.gate_capacity
         else None,
     }
@@ -70,7 +70,7 @@ def counted(scan: Scan) -> dict[str, object]:
         "gate_id": scan.gate_id,
         "gate_name": scan.gate_name,
         "timestamp": scan.scanned_at_canonical,
-        "gate_occupancy": details.gate_current,
+        "gate_occupancy": scan.gate_current,
         "total_occupancy": current,
         "percent_full": percent_full(current, capacity),
         "occupancy_levels": {"gates": [at_gate]},

@@ -29,11 +29,13 @@ def blank(ticket_id: UUID, status: TicketStatus) -> Attendance:
         status="active" if status == "scanned" else status,
         scanned_at=None,
         last_scanned_at=None,
+        last_exit_at=None,
         last_gate_id=None,
         last_entry_day=None,
         day_entries=0,
         is_inside=False,
         scan_count=0,
+        seen=None,
     )
 
 
@@ -49,5 +51,5 @@ def replay(
             attendance = come_in(attendance, each.scanned_at_canonical, each.gate_id, each.day)
             inside = here
         else:
-            attendance, inside = leave(attendance), ()
+            attendance, inside = leave(attendance, each.scanned_at_canonical), ()
     return attendance, moves

@@ -1,7 +1,7 @@
 """What coming and going does to the counts. A ticket is inside once, where it last came in."""
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -19,8 +19,8 @@ class Place:
     entries: int = 0
     exits: int = 0
     inside: int = 0
-    present: int = 0
-    """Who is inside, as far as has been told."""
+    ahead: int = 0
+    """By how much it will change, as far as that has not been told."""
 
 
 @dataclass(eq=False, slots=True)
@@ -99,17 +99,17 @@ class Tally:
             if place.entries or place.exits or place.inside
         ]
 
-    def running(self, afterwards: Iterable[Counted]) -> list[tuple[int, int]]:
-        """After each of the moves: who is inside at its gate, and at the event, on its day."""
-        for counted in afterwards:
-            place = self._places[counted.event_id, counted.scope_id, counted.day]
-            place.present = counted.inside - place.inside
+    def ahead(self) -> list[tuple[int, int]]:
+        """After each of the moves: by how much those that follow change who is inside at its gate,
+        and at the event, on its day."""
+        for place in self._places.values():
+            place.ahead = place.inside
         counts: list[tuple[int, int]] = []
         for move in self._moves:
             for place in move.at:
-                place.present += move.is_entry
+                place.ahead -= move.is_entry
             for place in move.before:
-                place.present -= 1
+                place.ahead += 1
             event, gate = move.at[:2]
-            counts.append((max(gate.present, 0), max(event.present, 0)))
+            counts.append((gate.ahead, event.ahead))
         return counts

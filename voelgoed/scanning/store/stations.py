@@ -1,8 +1,6 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-import msgspec
-
 from voelgoed.events.model import EventDay
 from voelgoed.infra.database import Transaction
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
@@ -45,29 +43,6 @@ async def find_gates(
         device_ids,
         gate_ids,
     )
-
-
-class _Id(msgspec.Struct, frozen=True):
-    id: UUID
-
-
-async def lock_limited_gates(
-    tx: Transaction, device_ids: Sequence[UUID], gate_ids: Sequence[UUID] = ()
-) -> list[UUID]:
-    """Those of them that let only so many in: they let them in one batch after the other."""
-    found = await tx.rows(
-        _Id,
-        """
-        SELECT id FROM gate
-         WHERE id IN (SELECT gate_id FROM scan_device WHERE id = ANY($1::uuid[])
-                       UNION SELECT unnest($2::uuid[]))
-           AND hard_capacity_limit IS NOT NULL
-         ORDER BY id FOR NO KEY UPDATE
-        """,
-        device_ids,
-        gate_ids,
-    )
-    return [each.id for each in found]
 
 
 async def find_days(tx: Transaction, event_id: UUID) -> list[EventDay]:

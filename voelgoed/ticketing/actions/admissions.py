@@ -18,20 +18,21 @@ def last_scan_key(organization_id: UUID, code: str) -> str:
     return key(organization_id, "ticket", code, "last_scan")
 
 
-async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
-    return await store.lock_by_codes(tx, codes)
+async def find_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
+    return await store.find_by_codes(tx, codes) if codes else []
 
 
 async def lock_ticket(tx: Transaction, ticket_id: UUID) -> ScannedTicket:
-    code = await store.find_code(tx, ticket_id)
-    found = [] if code is None else await store.lock_by_codes(tx, [code])
-    if not found:
+    """As it is once it is locked."""
+    code = await store.lock_code(tx, ticket_id)
+    if code is None:
         raise TicketNotFound()
-    return found[0]
+    [found] = await store.find_by_codes(tx, [code])
+    return found
 
 
 async def require_ticket(tx: Transaction, ticket_id: UUID) -> None:
-    if await store.find_code(tx, ticket_id) is None:
+    if not await store.find_places(tx, [ticket_id]):
         raise TicketNotFound()
 
 

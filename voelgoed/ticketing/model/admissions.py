@@ -33,9 +33,12 @@ class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
     last_entry_day: str | None
     scanned_at: datetime | None
     last_scanned_at: datetime | None
+    last_exit_at: datetime | None
     last_gate_id: UUID | None
     last_gate_name: str | None
     is_inside: bool
+    seen: str
+    """Another as soon as anybody changes anything of the ticket."""
 
 
 class TicketPlace(msgspec.Struct, frozen=True):
@@ -54,11 +57,14 @@ class Attendance(msgspec.Struct, frozen=True, kw_only=True):
     status: TicketStatus
     scanned_at: datetime | None
     last_scanned_at: datetime | None
+    last_exit_at: datetime | None
     last_gate_id: UUID | None
     last_entry_day: dt.date | None
     day_entries: int
     is_inside: bool
     scan_count: int
+    seen: str | None
+    """As what the ticket was read before this; None where it is locked."""
 
 
 class FoundTicket(msgspec.Struct, frozen=True, kw_only=True):

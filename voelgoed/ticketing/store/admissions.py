@@ -5,8 +5,12 @@ from voelgoed.infra.database import Transaction, json_text
 from voelgoed.ticketing.model.admissions import Attendance, FoundTicket, ScannedTicket, TicketPlace
 
 
-async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
-    """In one order, so that nobody waits in a circle; each as it is once it is locked."""
+async def lock_code(tx: Transaction, ticket_id: UUID) -> str | None:
+    """Which a ticket keeps."""
+    return await tx.value(str, "SELECT code FROM ticket WHERE id = $1 FOR NO KEY UPDATE", ticket_id)
+
+
+async def find_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
     return await tx.rows(
         ScannedTicket,
         """
@@ -14,7 +18,7 @@ async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTi
                encode(ticket.barcode_hash, 'hex') AS barcode_hash, ticket.status, ticket.zone_id,
                ticket.seat_id, ticket.seat_label, ticket.days, ticket.scan_count,
                ticket.day_entries, ticket.last_entry_day, ticket.scanned_at, ticket.last_scanned_at,
-               ticket.last_gate_id, ticket.is_inside, kind.entry_limit, kind.max_daily_entries,
+               ticket.last_exit_at, ticket.last_gate_id, ticket.is_inside, ticket.xmin::text AS seen, kind.entry_limit, kind.max_daily_entries,
                kind.gate_ids, kind.reentry,
                (SELECT gate.name FROM gate WHERE gate.id = ticket.last_gate_id) AS last_gate_name,
                CASE WHEN ticket.associated_membership_id IS NOT NULL THEN coalesce((
@@ -25,7 +29,6 @@ async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTi
           FROM ticket JOIN ticket_type AS kind
             ON kind.organization_id = ticket.organization_id AND kind.id = ticket.ticket_type_id
          WHERE ticket.code = ANY($1::text[])
-         ORDER BY ticket.id FOR NO KEY UPDATE OF ticket
         """,
         codes,
         tx.now,
@@ -33,22 +36,33 @@ async def lock_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTi
 
 
 async def write_attendance(tx: Transaction, attendance: Sequence[Attendance]) -> None:
-    """Of tickets that are locked."""
+    """Of tickets that are locked, or as they were seen: where one is not so any more, nothing is
+    written."""
     await tx.run(
         """
-        UPDATE ticket
-           SET status = new.status, scanned_at = new.scanned_at,
-               last_scanned_at = new.last_scanned_at, last_gate_id = new.last_gate_id,
-               last_entry_day = new.last_entry_day, day_entries = new.day_entries,
-               is_inside = new.is_inside, scan_count = new.scan_count, updated_at = $2
-          FROM json_to_recordset($1::json)
-            AS new (id uuid, status text, scanned_at timestamptz, last_scanned_at timestamptz,
-                    last_gate_id uuid, last_entry_day date, day_entries integer, is_inside boolean,
-                    scan_count integer)
-         WHERE ticket.organization_id = current_organization() AND ticket.id = new.id
+        WITH moved AS (
+            UPDATE ticket
+               SET status = new.status, scanned_at = new.scanned_at,
+                   last_scanned_at = new.last_scanned_at, last_exit_at = new.last_exit_at,
+                   last_gate_id = new.last_gate_id, last_entry_day = new.last_entry_day,
+                   day_entries = new.day_entries, is_inside = new.is_inside,
+                   scan_count = new.scan_count, updated_at = $2
+              FROM json_to_recordset($1::json)
+                AS new (id uuid, status text, scanned_at timestamptz, last_scanned_at timestamptz,
+                        last_exit_at timestamptz, last_gate_id uuid, last_entry_day date,
+                        day_entries integer, is_inside boolean, scan_count integer, seen xid)
+             WHERE ticket.organization_id = current_organization() AND ticket.id = new.id
+               AND (new.seen IS NULL OR ticket.xmin = new.seen)
+            RETURNING 1
+        )
+        SELECT CASE WHEN count(*) < $3::integer
+                    THEN abort('VG001', 'a ticket was changed meanwhile') END
+          FROM moved
         """,
-        json_text(attendance),
+        # In one order, so that nobody waits in a circle.
+        json_text(sorted(attendance, key=lambda each: each.id)),
         tx.now,
+        len(attendance),
     )
 
 
@@ -58,11 +72,6 @@ async def find_places(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[Ticke
         "SELECT id, zone_id, seat_id, seat_label FROM ticket WHERE id = ANY($1::uuid[])",
         ticket_ids,
     )
-
-
-async def find_code(tx: Transaction, ticket_id: UUID) -> str | None:
-    """Which a ticket keeps."""
-    return await tx.value(str, "SELECT code FROM ticket WHERE id = $1", ticket_id)
 
 
 async def search(
