@@ -8,6 +8,7 @@ from secrets import token_bytes
 from typing import Any, get_args
 from uuid import UUID
 
+import httpx
 from argon2 import PasswordHasher
 
 from voelgoed.accounts.model import Caller, Organization, Role, Session, User
@@ -101,6 +102,12 @@ def an_event(venue_id: str, **changes: Any) -> dict[str, Any]:
 
 def a_gate(**changes: Any) -> dict[str, Any]:
     return {"code": "north-main", "name": "North Main", **changes}
+
+
+def a_client(url: str, **options: Any) -> httpx.AsyncClient:
+    """Of a server without TLS: to read the certificates of all the world takes a twentieth of a
+    second."""
+    return httpx.AsyncClient(base_url=url, verify=False, **options)
 
 
 def free_port() -> int:

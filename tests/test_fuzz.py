@@ -25,7 +25,7 @@ from tests.seating.api_support import (
     a_new_layout,
     sell,
 )
-from tests.support import SOON, Tenant, a_gate, a_tenant, a_venue, an_event
+from tests.support import SOON, Tenant, a_client, a_gate, a_tenant, a_venue, an_event
 from voelgoed.config import Settings
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.services import Services, build_services, running
@@ -164,7 +164,7 @@ def an_alert(
 
 async def freeze_layout(services: Services, url: str, tenant: Tenant, ids: dict[str, str]) -> None:
     """By a sale, or the fuzzing would take the event's layout away."""
-    async with httpx.AsyncClient(base_url=url) as client:
+    async with a_client(url) as client:
         office = Office(client, tenant)
         event = SeatedEvent(office, ids["event_id"], ids["venue_id"], ids["layout_id"], CONFIG)
         await sell(services, event, "B10")

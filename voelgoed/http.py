@@ -4,7 +4,8 @@ import asyncio
 import time
 import types
 from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping
-from functools import lru_cache
+from copy import copy
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 import asyncpg
@@ -79,7 +80,15 @@ DEPENDENCIES = {"call": Provide(provide_call, sync_to_thread=False)}
 
 
 def create_app(services: Services) -> "Front":
-    app = Litestar(
+    app = copy(_routes())
+    app.state = State(vars(services))
+    return Front(app, services)
+
+
+@cache
+def _routes() -> Litestar:
+    """Looked through once a process: that takes a quarter of a second, and tests make many apps."""
+    return Litestar(
         route_handlers=[*API_ROUTES, live.live_socket, static.contract, *static.pages()],
         dependencies=DEPENDENCIES,
         exception_handlers={
@@ -93,10 +102,8 @@ def create_app(services: Services) -> "Front":
         request_class=StrictRequest,
         request_max_body_size=BODY_BYTES_MAX,
         openapi_config=None,  # see voelgoed/openapi.py
-        state=State(vars(services)),
         logging_config=None,
     )
-    return Front(app, services)
 
 
 def refuse(_: Request[Any, Any, Any], refusal: Refusal) -> Response[ErrorBody]:

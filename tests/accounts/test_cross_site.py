@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from tests.conftest import serving
-from tests.support import PASSWORD, Tenant, a_venue
+from tests.support import PASSWORD, Tenant, a_client, a_venue
 from voelgoed.accounts.access import COOKIE
 from voelgoed.config import Settings
 from voelgoed.services import Services
@@ -22,7 +22,7 @@ FOREIGN = "https://evil.example"
 async def browser(url: str, tenant: Tenant) -> AsyncIterator[httpx.AsyncClient]:
     """Logged in as an owner, by cookie."""
     cookies = {COOKIE: tenant.tokens["owner"]}
-    async with httpx.AsyncClient(base_url=url, cookies=cookies) as browser:
+    async with a_client(url, cookies=cookies) as browser:
         yield browser
 
 
@@ -76,7 +76,7 @@ async def test_our_own_origin_is_done(browser: httpx.AsyncClient, url: str) -> N
 async def test_our_public_origin_is_done_behind_a_proxy(services: Services, tenant: Tenant) -> None:
     public = dataclasses.replace(services, settings=Settings(public_url="https://tickets.example"))
     cookies = {COOKIE: tenant.tokens["owner"]}
-    async with serving(public) as url, httpx.AsyncClient(base_url=url, cookies=cookies) as browser:
+    async with serving(public) as url, a_client(url, cookies=cookies) as browser:
         assert await create_a_venue(browser, Origin="https://tickets.example") == DONE
         assert await create_a_venue(browser, Origin=FOREIGN) == REFUSED
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.accounts.support import ELSEWHERE, WRONG, audit, log_in, register, who_am_i
 from tests.conftest import serving
-from tests.support import PASSWORD, Tenant
+from tests.support import PASSWORD, Tenant, a_client
 from voelgoed.accounts.access import COOKIE
 from voelgoed.accounts.rules.sessions import AGE_MAX, PREFIX, session_token
 from voelgoed.config import Settings
@@ -53,7 +53,7 @@ async def test_the_cookie_is_secure_where_browsers_reach_us_by_https(
     services: Services, tenant: Tenant
 ) -> None:
     public = dataclasses.replace(services, settings=Settings(public_url="https://tickets.example"))
-    async with serving(public) as url, httpx.AsyncClient(base_url=url) as client:
+    async with serving(public) as url, a_client(url) as client:
         cookie = SimpleCookie((await log_in(client)).headers["set-cookie"])[COOKIE]
     assert cookie["secure"]
 

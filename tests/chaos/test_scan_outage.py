@@ -3,12 +3,10 @@
 import asyncio
 from pathlib import Path
 
-import httpx
-
 from tests.conftest import MASTER_KEY, serving
 from tests.scanning.support import a_world
 from tests.seating.race_support import a_node
-from tests.support import MovableClock, a_tenant
+from tests.support import MovableClock, a_client, a_tenant
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.migrate import migrate
 
@@ -23,7 +21,7 @@ async def test_without_postgresql_a_device_is_told_to_decide_itself_and_afterwar
         async with (
             a_node(cluster.url(), clock, master_key=MASTER_KEY) as services,
             serving(services) as url,
-            httpx.AsyncClient(base_url=url, timeout=20) as client,
+            a_client(url, timeout=20) as client,
         ):
             world = await a_world(services, client, await a_tenant(services, "acme"))
             device, (known, new) = await world.device(), await world.tickets(2)

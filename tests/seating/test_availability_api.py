@@ -32,7 +32,7 @@ from tests.seating.api_support import (
     sell_places,
 )
 from tests.seating.support import a_group
-from tests.support import SOON, MovableClock, Tenant, a_tenant
+from tests.support import SOON, MovableClock, Tenant, a_client, a_tenant
 from voelgoed.config import Settings
 from voelgoed.seating.actions.rebuild import rebuild_all
 from voelgoed.seating.samples.stadium import stadium
@@ -291,8 +291,8 @@ async def test_with_redis_all_processes_see_the_same_under_the_keys_of_the_speci
         running(other, with_jobs=False),
         serving(one) as url,
         serving(other) as other_url,
-        httpx.AsyncClient(base_url=url) as client,
-        httpx.AsyncClient(base_url=other_url) as elsewhere,
+        a_client(url) as client,
+        a_client(other_url) as elsewhere,
         Redis.from_url(valkey.connection_url) as redis,
     ):
         tenant = await a_tenant(one, "acme")

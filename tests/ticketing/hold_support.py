@@ -13,7 +13,7 @@ import httpx
 from tests.conftest import serving
 from tests.seating.api_support import SeatedEvent
 from tests.seating.race_support import a_node
-from tests.support import MovableClock, Tenant
+from tests.support import MovableClock, Tenant, a_client
 from voelgoed.accounts.model import Caller, Session, User
 from voelgoed.accounts.rules.sessions import AGE_MAX, SECRET_BYTES, session_token, token_hash
 from voelgoed.accounts.store.sessions import insert_session
@@ -94,7 +94,7 @@ async def a_shop(
     async with (
         a_node(database_url, clock, redis_url, connections) as services,
         serving(services) as url,
-        httpx.AsyncClient(base_url=url, timeout=60, limits=limits) as client,
+        a_client(url, timeout=60, limits=limits) as client,
     ):
         yield Shop(services, client, url)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.chaos.processes import an_installation
 from tests.conftest import serving
-from tests.support import Tenant
+from tests.support import Tenant, a_client
 from tests.ticketing.test_event_keys import WRONG_KEY, a_new_event, a_signer, public_keys
 from voelgoed.services import Services, build_services, running
 
@@ -87,7 +87,7 @@ async def keyless(services: Services) -> AsyncIterator[httpx.AsyncClient]:
     async with (
         running(without, with_jobs=False),
         serving(without) as url,
-        httpx.AsyncClient(base_url=url) as client,
+        a_client(url) as client,
     ):
         yield client
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.conftest import serving
 from tests.seating.api_support import PIT, hold, hold_places, refusal, sell
-from tests.support import MovableClock, Tenant
+from tests.support import MovableClock, Tenant, a_client
 from tests.ticketing.hold_support import customers
 from tests.ticketing.import_support import (
     CSV,
@@ -570,7 +570,7 @@ async def test_a_dry_run_needs_no_master_key_and_an_import_does(
     async with (
         running(without, with_jobs=False),
         serving(without) as url,
-        httpx.AsyncClient(base_url=url) as client,
+        a_client(url) as client,
     ):
         keyless = Desk(without, desk.event, client)
         refused = await keyless.send(a_file(standing(reference="1")))

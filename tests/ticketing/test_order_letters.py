@@ -19,7 +19,7 @@ from pypdf import PdfReader
 from tests.conftest import MASTER_KEY, serving
 from tests.infra.test_mail import SENDER, Postbox, a_server
 from tests.seating.api_support import refusal
-from tests.support import MovableClock, Tenant, a_tenant, free_port
+from tests.support import MovableClock, Tenant, a_client, a_tenant, free_port
 from tests.ticketing.checkout_support import Shop, a_shop
 from tests.ticketing.document_support import refunded, reissued, sale
 from tests.ticketing.hold_support import Customer, table
@@ -93,7 +93,7 @@ async def a_post(
     async with (
         running(services, with_jobs=with_jobs),
         serving(services) as url,
-        httpx.AsyncClient(base_url=url) as client,
+        a_client(url) as client,
     ):
         tenant = await a_tenant(services, "acme")
         yield Post(await a_shop(services, client, tenant), postbox)
