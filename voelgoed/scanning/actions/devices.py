@@ -132,6 +132,8 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
         status="active",
         key_version=1,
         key_rotated_at=tx.now,
+        rotation_demanded_at=None,
+        rotation_id=None,
         paired_at=tx.now,
         paired_by_id=pairing.created_by_id,
         deleted_at=None,
@@ -156,8 +158,7 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
     assert before is not None
     again = msgspec.structs.replace(
         new,
-        # Not the next one, which whoever has the present key could ask for.
-        key_version=before.key_version + 2,
+        key_version=before.key_version + 1,
         version=before.version + 1,
         created_at=before.created_at,
     )
@@ -206,6 +207,24 @@ async def change_device(
             raise VersionConflict()
         await record(tx, caller, "device_changed", "ScanDevice", device_id, differences)
         tx.publish(device_topic(device_id), device_changed(device_id))
+        return await _shown(tx, device_id)
+
+
+async def demand_rotation(database: Database, caller: Caller, device_id: UUID) -> FleetDevice:
+    """It is told at once, or when it next says how it is; until it has another key, it has this one.
+    Twice is once."""
+    async with database.transaction(caller.organization_id) as tx:
+        before = await store.lock_device(tx, device_id)
+        if before is None or before.deleted_at is not None:
+            raise DeviceNotFound()
+        if before.rotation_demanded_at is None:
+            after = msgspec.structs.replace(
+                before, rotation_demanded_at=tx.now, version=before.version + 1, updated_at=tx.now
+            )
+            await store.update_device(tx, after)
+            changes: dict[str, object] = {"key_version": before.key_version}
+            await record(tx, caller, "device_rotation_demanded", "ScanDevice", device_id, changes)
+            tx.publish(device_topic(device_id), device_changed(device_id))
         return await _shown(tx, device_id)
 
 
