@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -145,23 +144,6 @@ async def list_devices(
         with_revoked,
         after,
         limit,
-    )
-
-
-async def find_at_gate(tx: Transaction, device_ids: Sequence[UUID]) -> list[DeviceAtGate]:
-    return await tx.rows(
-        _at_gate,
-        """
-        SELECT device.id, device.name, device_type, gate_id, device.status, key_version,
-               key_rotated_at, rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at,
-               last_heartbeat, battery_percent, queue_length, app_version, manifest_version,
-               clock_offset_seconds, last_sync_at, device.version, device.created_at,
-               device.updated_at, gate.name AS gate_name, gate.event_id
-          FROM scan_device AS device
-          LEFT JOIN gate ON gate.organization_id = device.organization_id AND gate.id = gate_id
-         WHERE device.id = ANY($1::uuid[])
-        """,
-        device_ids,
     )
 
 
