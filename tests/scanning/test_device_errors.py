@@ -9,6 +9,7 @@ from tests.scanning.alert_support import UNKNOWN, alerts, forged, kinds, put_pol
 from tests.scanning.node_support import socket
 from tests.scanning.support import Device, World
 from tests.support import MovableClock
+from voelgoed.infra.metrics import scans_unwatched
 
 
 async def test_device_malfunction_over_a_tenth_of_twenty(world: World):
@@ -93,9 +94,18 @@ async def test_what_others_did_to_it_is_no_error_of_the_device(world: World):
     await world.ask("PATCH", path, {"version": 1, "gate_id": None})
     for _ in range(20):
         await refused(world, device, ticket.code, "device_not_assigned_to_gate")
-    off = (world.now + timedelta(hours=1)).isoformat()
-    await refused(world, device, UNKNOWN, "device_not_assigned_to_gate", scanned_at=off)
     assert await alerts(world) == []
+
+
+async def test_a_device_that_is_nowhere_errs_at_no_event(world: World):
+    await put_policy(world, device_error_rate_max=0)
+    device, unwatched = await world.device(), scans_unwatched._value.get()
+    path = f"/api/scanning/devices/{device.id}"
+    await world.ask("PATCH", path, {"version": 1, "gate_id": None})
+    for _ in range(20):
+        await refused(world, device, UNKNOWN, "device_mismatch", device_id=str(uuid4()))
+    assert await alerts(world) == []
+    assert scans_unwatched._value.get() == unwatched
 
 
 async def test_errors_of_a_while_ago_are_forgotten(world: World, clock: MovableClock):
