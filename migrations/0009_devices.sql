@@ -1,5 +1,5 @@
 -- An administrator may demand that a device changes its key; what it sent in error is counted
--- depends: 0006_scanning
+-- depends: 0008_at_once
 
 -- migrate: apply
 
