@@ -83,6 +83,7 @@ ELSEWHERE = {
     ("POST", "/api/scanning/heartbeat"),
     ("PATCH", "/api/scanning/devices/{device_id:uuid}"),
     ("DELETE", "/api/scanning/devices/{device_id:uuid}"),
+    ("POST", "/api/scanning/devices/{device_id:uuid}/key-rotations"),
     ("POST", "/api/scanning/admissions"),
     ("POST", "/api/scanning/scans/{scan_id:uuid}/annulment"),
     ("POST", "/api/scanning/tickets/{ticket_id:uuid}/transitions"),

@@ -1,12 +1,16 @@
 """The keys of devices: derived, never kept; rotated, and worthless at once when revoked."""
 
-from datetime import timedelta
+import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 import asyncpg
 import httpx
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conftest import MASTER_KEY
 from tests.scanning.node_support import another_node
@@ -16,8 +20,10 @@ from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.scanning.actions.own_device import prove
+from voelgoed.scanning.model.devices import Device as KeptDevice
 from voelgoed.scanning.model.refusals import InvalidDeviceToken
 from voelgoed.scanning.rules.device_keys import DeviceKey, key_text, read_key
+from voelgoed.scanning.rules.devices import rotated
 
 STATION, ROTATIONS = "/api/scanning/station", "/api/scanning/key-rotations"
 GRACE = timedelta(minutes=5)
@@ -27,8 +33,13 @@ async def station(world: World, device: Device) -> httpx.Response:
     return await world.client.get(STATION, headers=device.headers)
 
 
-async def rotate(world: World, device: Device) -> Device:
-    answer = await world.client.post(ROTATIONS, headers=device.headers)
+async def ask_for_the_next(world: World, device: Device, rotation_id: UUID) -> httpx.Response:
+    body = {"rotation_id": str(rotation_id)}
+    return await world.client.post(ROTATIONS, json=body, headers=device.headers)
+
+
+async def rotate(world: World, device: Device, rotation_id: UUID | None = None) -> Device:
+    answer = await ask_for_the_next(world, device, rotation_id or uuid4())
     assert answer.status_code == 201, answer.text
     return Device(device.id, answer.json()["data"]["api_key"], device.gate)
 
@@ -193,23 +204,49 @@ async def test_the_next_key_makes_the_present_one_worthless(world: World):
     assert is_refused(answer, "device_inactive", status="key_rotated"), answer.text
     assert await world.verdict(renewed, ticket.code) == "admitted"
     [entry] = await world.rows("SELECT * FROM audit_entry WHERE action = 'device_key_rotated'")
-    assert (entry["actor_id"], entry["changes"]) == (device.id, {"key_version": 2})
+    assert (entry["actor_id"], entry["changes"]["key_version"]) == (device.id, 2)
 
 
 async def test_a_lost_answer_is_asked_for_again_for_five_minutes(world: World, clock: MovableClock):
-    device = await world.device()
-    renewed = await rotate(world, device)
+    device, first = await world.device(), uuid4()
+    renewed = await rotate(world, device, first)
     clock.ahead += GRACE - timedelta(seconds=30)
-    assert await rotate(world, device) == renewed, "the same one, not another"
+    assert await rotate(world, device, first) == renewed, "the same one, not another"
     [kept] = await world.rows("SELECT key_version FROM scan_device")
     assert kept["key_version"] == 2
     clock.ahead += timedelta(seconds=31)
-    answer = await world.client.post(ROTATIONS, headers=device.headers)
+    answer = await ask_for_the_next(world, device, first)
     assert is_refused(answer, "device_inactive", status="key_rotated")
-    third = await rotate(world, renewed)
-    answer = await world.client.post(ROTATIONS, headers=device.headers)
+    third = await rotate(world, renewed, first)
+    answer = await ask_for_the_next(world, device, first)
     assert is_refused(answer, "device_inactive"), "two versions back there is no grace"
     assert (await station(world, third)).status_code == 200
+
+
+async def test_who_copied_the_old_key_does_not_get_the_next_one(world: World):
+    device = await world.device()
+    renewed = await rotate(world, device)
+    for guess in (uuid4(), UUID(int=0), device.id):
+        answer = await ask_for_the_next(world, device, guess)
+        assert is_refused(answer, "device_inactive", status="key_rotated")
+    assert (await station(world, renewed)).status_code == 200
+
+
+async def test_of_two_who_have_the_same_key_one_gets_the_next(world: World):
+    for _ in range(5):
+        device = await world.device()
+        answers = await asyncio.gather(
+            *(ask_for_the_next(world, device, uuid4()) for _ in range(4))
+        )
+        assert sorted(answer.status_code for answer in answers) == [201, 401, 401, 401]
+
+
+async def test_a_rotation_needs_an_id(world: World):
+    device = await world.device()
+    for body in (None, {}, {"rotation_id": "x"}):
+        answer = await world.client.post(ROTATIONS, json=body, headers=device.headers)
+        assert answer.status_code in (400, 422), answer.text
+    assert (await station(world, device)).status_code == 200
 
 
 async def test_revocation_is_effective_at_once_on_every_node(
@@ -225,7 +262,7 @@ async def test_revocation_is_effective_at_once_on_every_node(
                 answer = await node.scan(device, code)
                 assert is_refused(answer, "device_inactive", status="revoked")
             assert is_refused(await station(node, device), "device_inactive", status="revoked")
-            answer = await node.client.post(ROTATIONS, headers=device.headers)
+            answer = await ask_for_the_next(node, device, uuid4())
             assert is_refused(answer, "device_inactive", status="revoked")
         assert (await world.ask("DELETE", path)).status_code == 204, "twice is once"
     entries = await world.rows("SELECT * FROM audit_entry WHERE action = 'device_revoked'")
@@ -243,3 +280,47 @@ async def test_a_revoked_device_cannot_have_its_old_answers_read_out(world: Worl
     await world.ask("DELETE", f"/api/scanning/devices/{device.id}")
     again = await world.client.post("/api/scans", json=sent, headers=device.headers)
     assert is_refused(again, "device_inactive", status="revoked")
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.booleans(), st.integers(0, 600))
+def test_a_key_leads_to_the_next_one_once_or_again_to_the_same(
+    present: int, version: int, is_same: bool, seconds: int
+):
+    first, now = uuid4(), datetime(2030, 6, 1, tzinfo=UTC)
+    device = a_device(present, first, rotated_at=now - timedelta(seconds=seconds))
+    after = rotated(device, version, first if is_same else uuid4(), now)
+    if version == present:
+        assert after is not None
+        assert (after.key_version, after.rotation_demanded_at) == (present + 1, None)
+        assert after.updated_at == device.updated_at, "its errors still count"
+    elif version == present - 1 and is_same and seconds <= GRACE.total_seconds():
+        assert after is device
+    else:
+        assert after is None
+
+
+def a_device(key_version: int, rotation_id: UUID, rotated_at: datetime) -> KeptDevice:
+    return KeptDevice(
+        id=new_id(),
+        name="iPad",
+        device_type="ipad",
+        gate_id=None,
+        status="active",
+        key_version=key_version,
+        key_rotated_at=rotated_at,
+        rotation_demanded_at=rotated_at,
+        rotation_id=rotation_id,
+        paired_at=rotated_at,
+        paired_by_id=new_id(),
+        deleted_at=None,
+        last_heartbeat=None,
+        battery_percent=None,
+        queue_length=None,
+        app_version=None,
+        manifest_version=None,
+        clock_offset_seconds=None,
+        last_sync_at=None,
+        version=1,
+        created_at=rotated_at,
+        updated_at=rotated_at,
+    )

@@ -20,6 +20,7 @@ from voelgoed.scanning.actions import devices as module
 from voelgoed.services import Services
 
 PAIRINGS, PAIR = "/api/scanning/pairings", "/api/scanning/pair"
+ROTATION = str(uuid4())
 
 
 async def approve(world: World, **more: Any) -> dict[str, Any]:
@@ -31,6 +32,11 @@ async def approve(world: World, **more: Any) -> dict[str, Any]:
 
 async def pair(client: httpx.AsyncClient, token: str, **more: Any) -> httpx.Response:
     return await client.post(PAIR, json={"pairing_token": token, **more})
+
+
+async def rotate(world: World, device: Device) -> httpx.Response:
+    body = {"rotation_id": ROTATION}
+    return await world.client.post("/api/scanning/key-rotations", json=body, headers=device.headers)
 
 
 def its_own() -> tuple[str, str]:
@@ -173,7 +179,7 @@ async def test_a_device_that_is_paired_again_keeps_its_id_and_its_old_key_is_wor
     assert again.json()["api_key"] != first.api_key
     second = as_device(again, world)
     assert (await world.scan(first, "0000-0000-0000")).status_code == 401
-    rotation = await world.client.post("/api/scanning/key-rotations", headers=first.headers)
+    rotation = await rotate(world, first)
     assert rotation.status_code == 401, "nor does it give the key after it"
     answer = await world.scan(second, (await world.ticket()).code)
     assert answer.json()["gate"]["gate_id"] == str(world.gates[1].id)
@@ -183,11 +189,11 @@ async def test_a_device_that_is_paired_again_keeps_its_id_and_its_old_key_is_wor
 
 async def test_a_rotated_key_does_not_lead_to_the_key_of_a_later_pairing(world: World):
     first = await world.device()
-    await world.client.post("/api/scanning/key-rotations", headers=first.headers)
+    assert (await rotate(world, first)).status_code == 201
     token = (await approve(world))["pairing_token"]
     as_device(await pair(world.client, token, device_id=str(first.id)), world)
     for _ in range(3):
-        rotation = await world.client.post("/api/scanning/key-rotations", headers=first.headers)
+        rotation = await rotate(world, first)
         assert rotation.status_code == 401
 
 

@@ -96,6 +96,7 @@ async def test_a_heartbeat_says_how_a_device_is_and_hears_where_it_is(world: Wor
         "event_id": str(world.event_id),
         "event_name": "Festival",
         "event_status": "live",
+        "is_rotation_due": False,
     }
     [seen] = (await world.ask("GET", DEVICES)).json()["data"]
     assert seen["id"] == str(device.id)

@@ -12,14 +12,15 @@ from voelgoed.infra.ids import new_id
 from voelgoed.scanning.model.alerts import (
     AlertKind,
     DeviceCount,
+    DeviceError,
     Findings,
     GateCount,
     Round,
     Sighting,
-    Skewed,
     Suspicion,
     TicketCount,
 )
+from voelgoed.scanning.model.decisions import Reason
 from voelgoed.scanning.model.policies import ScanPolicy
 from voelgoed.scanning.model.scans import Scan, ScanDetails
 from voelgoed.scanning.rules.fraud import (
@@ -87,11 +88,27 @@ def a_sighting(at: float, gate_id: UUID, **changes: Any) -> Sighting:
     )
 
 
-def a_round(*scans: Scan, forged: tuple[Scan, ...] = (), skewed: tuple[Skewed, ...] = ()) -> Round:
+def an_error(at: float = 0, **changes: Any) -> DeviceError:
+    return DeviceError(
+        **{
+            "event_id": EVENT,
+            "gate_id": NORTH,
+            "device_id": DEVICE,
+            "device_name": "iPad",
+            "gate_name": "North",
+            "at": after(at),
+        }
+        | changes
+    )
+
+
+def a_round(
+    *scans: Scan, forged: tuple[Scan, ...] = (), refused: tuple[DeviceError, ...] = ()
+) -> Round:
     return Round(
         scans=[*scans, *forged],
         forged_ids=frozenset(scan.id for scan in forged),
-        skewed=list(skewed),
+        refused=list(refused),
     )
 
 
@@ -218,16 +235,38 @@ def test_a_gate_is_too_fast_when_there_are_more_scans_than_allowed(most: int, co
 def test_a_device_errs_too_often_over_a_tenth_of_at_least_twenty(
     count: int, errors: int, too_often: bool
 ):
-    made = DeviceCount(device_id=DEVICE, gate_id=NORTH, count=count, errors=errors)
+    made = DeviceCount(device_id=DEVICE, count=count, errors=errors)
     assert errs_too_often(made, 0.1) == too_often
-    raised = judged(a_round(a_scan(reason_denied="gate_closed")), findings(devices=[made]))
+    raised = judged(a_round(refused=(an_error(),)), findings(devices=[made]))
     assert kinds(raised) == (["device_malfunction"] if too_often else [])
+
+
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_only_a_ticket_that_nobody_has_is_an_error_of_the_device(reason: Reason):
+    erring = subjects_of(a_round(a_scan(reason_denied=reason))).erring
+    assert set(erring) == ({DEVICE} if reason == "ticket_not_found" else set())
+
+
+def test_a_malfunction_is_told_of_where_the_device_last_erred():
+    wrong = a_scan(5, reason_denied="ticket_not_found", ticket_id=None)
+    refused = an_error(9, gate_id=SOUTH, gate_name="South")
+    made = DeviceCount(device_id=DEVICE, count=20, errors=3)
+    raised = judged(a_round(wrong, refused=(refused,)), findings(devices=[made]))
+    [found] = [each for each in raised if each.kind == "device_malfunction"]
+    assert (found.subject_id, found.at) == (DEVICE, after(9))
+    assert found.details == {
+        "device_name": "iPad",
+        "gate_name": "South",
+        "scans": 20,
+        "errors": 3,
+        "device_error_rate_max": 0.1,
+    }
 
 
 @given(st.integers(20, 10_000), st.floats(0, 1), st.data())
 def test_the_rate_itself_is_still_allowed(count: int, rate_max: float, data: st.DataObject):
     errors = data.draw(st.integers(0, count))
-    made = DeviceCount(device_id=DEVICE, gate_id=NORTH, count=count, errors=errors)
+    made = DeviceCount(device_id=DEVICE, count=count, errors=errors)
     assert errs_too_often(made, rate_max) == (errors / count > rate_max)
     assert not errs_too_often(made, 1.0)
 
@@ -256,15 +295,7 @@ def test_who_leaves_a_full_gate_alarms_nobody_and_a_gate_without_limit_is_never_
 
 
 def test_a_clock_that_is_off_is_about_its_device():
-    off = Skewed(
-        event_id=EVENT,
-        device_id=DEVICE,
-        device_name="iPad",
-        gate_name="North",
-        at=NOON,
-        diff_seconds=301,
-    )
-    [raised] = judged(a_round(skewed=(off,)))
+    [raised] = judged(a_round(refused=(an_error(diff_seconds=301), an_error(1))))
     assert (raised.kind, raised.subject_id) == ("clock_skew", DEVICE)
     assert raised.details["diff_seconds"] == 301
 
@@ -303,8 +334,8 @@ def test_the_order_of_scans_does_not_matter_and_nothing_is_raised_twice(
         sightings=[a_sighting(at, gate) for at, reason, gate, _, _ in drawn if has_ticket(reason)],
         gates=[GateCount(gate_id=gate, count=61) for gate in {scan.gate_id for scan in scans}],
         devices=[
-            DeviceCount(device_id=device, gate_id=gate, count=20, errors=10)
-            for device, gate in subjects_of(a_round(*scans)).erring
+            DeviceCount(device_id=device, count=20, errors=10)
+            for device in subjects_of(a_round(*scans)).erring
         ],
     )
     first = judged(a_round(*scans), found)
@@ -330,7 +361,7 @@ def test_only_what_can_have_become_worse_is_asked_about():
     assert (ticket.travel_since, ticket.enough, ticket.gate_id) == (after(5 - 300), 6, NORTH)
     assert (gate.since, gate.until, gate.enough) == (after(5 - 60), after(5), 61)
     assert asked.devices == []
-    wrong = a_scan(7, reason_denied="wrong_gate")
-    [device] = questions_of(subjects_of(a_round(wrong)), policies).devices
-    assert (device.device_id, device.gate_id) == (DEVICE, NORTH)
-    assert (device.since, device.until) == (after(7 - 600), after(7))
+    elsewhere = a_scan(6, reason_denied="wrong_gate")
+    assert questions_of(subjects_of(a_round(elsewhere)), policies).devices == []
+    [device] = questions_of(subjects_of(a_round(refused=(an_error(7),))), policies).devices
+    assert (device.device_id, device.gate_id, device.since) == (DEVICE, NORTH, after(7 - 600))

@@ -1,6 +1,5 @@
 """Devices: how they become ours, stay ours, and cease to be."""
 
-from collections.abc import Sequence
 from hashlib import sha256
 from secrets import token_bytes
 from uuid import UUID
@@ -132,6 +131,8 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
         status="active",
         key_version=1,
         key_rotated_at=tx.now,
+        rotation_demanded_at=None,
+        rotation_id=None,
         paired_at=tx.now,
         paired_by_id=pairing.created_by_id,
         deleted_at=None,
@@ -156,8 +157,7 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
     assert before is not None
     again = msgspec.structs.replace(
         new,
-        # Not the next one, which whoever has the present key could ask for.
-        key_version=before.key_version + 2,
+        key_version=before.key_version + 1,
         version=before.version + 1,
         created_at=before.created_at,
     )
@@ -188,7 +188,10 @@ async def list_devices(
 
 async def read_device(database: Database, caller: Caller, device_id: UUID) -> FleetDevice:
     async with database.transaction(caller.organization_id) as tx:
-        return await _shown(tx, device_id)
+        device = await store.find_device(tx, device_id)
+        if device is None:
+            raise DeviceNotFound()
+        return await _shown(tx, device)
 
 
 async def change_device(
@@ -200,13 +203,30 @@ async def change_device(
         if before is None or before.deleted_at is not None:
             raise DeviceNotFound()
         after, differences = changed(before, change, tx.now)
-        if after.gate_id is not None:
-            await gate_anywhere(tx, after.gate_id)
+        shown = await _shown(tx, after)  # at a gate that there is
         if not await store.update_device(tx, after):
             raise VersionConflict()
         await record(tx, caller, "device_changed", "ScanDevice", device_id, differences)
         tx.publish(device_topic(device_id), device_changed(device_id))
-        return await _shown(tx, device_id)
+        return shown
+
+
+async def demand_rotation(database: Database, caller: Caller, device_id: UUID) -> FleetDevice:
+    """It is told at once, or when it next says how it is; until it has another key, it has this one.
+    Twice is once."""
+    async with database.transaction(caller.organization_id) as tx:
+        device = await store.lock_device(tx, device_id)
+        if device is None or device.deleted_at is not None:
+            raise DeviceNotFound()
+        if device.rotation_demanded_at is None:
+            device = msgspec.structs.replace(
+                device, rotation_demanded_at=tx.now, version=device.version + 1, updated_at=tx.now
+            )
+            await store.update_device(tx, device)
+            changes: dict[str, object] = {"key_version": device.key_version}
+            await record(tx, caller, "device_rotation_demanded", "ScanDevice", device_id, changes)
+            tx.publish(device_topic(device_id), device_changed(device_id))
+        return await _shown(tx, device)
 
 
 async def revoke_device(database: Database, caller: Caller, device_id: UUID) -> None:
@@ -225,12 +245,9 @@ async def revoke_device(database: Database, caller: Caller, device_id: UUID) -> 
         tx.publish(device_topic(device_id), device_changed(device_id))
 
 
-async def _shown(tx: Transaction, device_id: UUID) -> FleetDevice:
-    found: Sequence[store.DeviceAtGate] = await store.find_at_gate(tx, [device_id])
-    if not found:
-        raise DeviceNotFound()
-    [each] = found
-    return fleet_device(each.device, each.gate_name, each.event_id, tx.now)
+async def _shown(tx: Transaction, device: Device) -> FleetDevice:
+    gate = None if device.gate_id is None else await gate_anywhere(tx, device.gate_id)
+    return fleet_device(device, gate and gate.name, gate and gate.event_id, tx.now)
 
 
 async def purge_pairings(tx: Transaction) -> int:

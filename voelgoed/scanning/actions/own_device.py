@@ -13,10 +13,11 @@ from voelgoed.events.model import Gate
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.scanning.actions.devices import key_of
-from voelgoed.scanning.model.devices import Device, Heartbeat, NewKey, Station
+from voelgoed.scanning.model.devices import Device, Heartbeat, KeyRotation, NewKey, Station
 from voelgoed.scanning.model.refusals import DeviceInactive, InvalidDeviceToken
 from voelgoed.scanning.rules.device_keys import DeviceKey, is_genuine, read_key
-from voelgoed.scanning.rules.devices import ROTATION_GRACE
+from voelgoed.scanning.rules.devices import rotated
+from voelgoed.scanning.rules.messages import device_changed, device_topic
 from voelgoed.scanning.store import devices as store
 
 PROVEN_MAX = 10_000
@@ -55,16 +56,17 @@ def _caller(key: DeviceKey, origin: Origin) -> Caller:
 
 
 async def own_device(tx: Transaction, proven: DeviceCaller) -> Device:
-    return _require_usable(await store.find_device(tx, _id(proven)), proven.key_version)
+    device = _require_active(await store.find_device(tx, _id(proven)))
+    if device.key_version != proven.key_version:
+        raise DeviceInactive(status="key_rotated")
+    return device
 
 
-def _require_usable(device: Device | None, *versions: int) -> Device:
+def _require_active(device: Device | None) -> Device:
     if device is None:
         raise InvalidDeviceToken()
     if device.deleted_at is not None or device.status != "active":
         raise DeviceInactive(status="revoked" if device.deleted_at else device.status)
-    if device.key_version not in versions:
-        raise DeviceInactive(status="key_rotated")
     return device
 
 
@@ -117,34 +119,33 @@ async def _station(tx: Transaction, device: Device, offset: float | None) -> Sta
         event_id=event and event.id,
         event_name=event and event.name,
         event_status=event and event.status,
+        is_rotation_due=device.rotation_demanded_at is not None,
         server_time=tx.now,
         offset_seconds=offset,
     )
 
 
-async def rotate_key(database: Database, master_key: MasterKey, proven: DeviceCaller) -> NewKey:
-    """The next key; the present one is worthless from then on, except to ask again for the next one,
-    for a few minutes, should the answer get lost."""
+async def rotate_key(
+    database: Database, master_key: MasterKey, proven: DeviceCaller, wanted: KeyRotation
+) -> NewKey:
+    """The next key; the present one is worthless from then on, and its socket is closed."""
     async with database.transaction(proven.caller.organization_id) as tx:
-        found = await store.lock_device(tx, _id(proven))
-        device = _require_usable(found, proven.key_version, proven.key_version + 1)
-        if device.key_version == proven.key_version:
-            device = msgspec.structs.replace(
-                device,
-                key_version=device.key_version + 1,
-                key_rotated_at=tx.now,
-                version=device.version + 1,
-                updated_at=tx.now,
-            )
-            await store.update_device(tx, device)
-            changes: dict[str, object] = {"key_version": device.key_version}
-            await record(tx, proven.caller, "device_key_rotated", "ScanDevice", device.id, changes)
-        elif tx.now - device.key_rotated_at > ROTATION_GRACE:
+        before = _require_active(await store.lock_device(tx, _id(proven)))
+        after = rotated(before, proven.key_version, wanted.rotation_id, tx.now)
+        if after is None:
             raise DeviceInactive(status="key_rotated")
+        if after.version != before.version:
+            await store.update_device(tx, after)
+            changes: dict[str, object] = {
+                "key_version": after.key_version,
+                "demanded_at": before.rotation_demanded_at,
+            }
+            await record(tx, proven.caller, "device_key_rotated", "ScanDevice", after.id, changes)
+            tx.publish(device_topic(after.id), device_changed(after.id))
         return NewKey(
-            device_id=device.id,
-            api_key=key_of(master_key, tx.organization_id, device),
-            key_version=device.key_version,
+            device_id=after.id,
+            api_key=key_of(master_key, tx.organization_id, after),
+            key_version=after.key_version,
         )
 
 

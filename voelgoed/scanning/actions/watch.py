@@ -17,12 +17,20 @@ from voelgoed.infra.refusal import StorageUnavailable
 from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.actions.wishes import Outcome
-from voelgoed.scanning.model.alerts import Findings, Questions, Round, Skewed, Suspicion
+from voelgoed.scanning.model.alerts import DeviceError, Findings, Questions, Round, Suspicion
 from voelgoed.scanning.model.refusals import TimestampOutOfRange
-from voelgoed.scanning.rules.fraud import BLOCKS, questions_of, subjects_of, suspicions_of
+from voelgoed.scanning.rules.fraud import (
+    BLOCKS,
+    ERROR_REASONS,
+    ERROR_REFUSALS,
+    questions_of,
+    subjects_of,
+    suspicions_of,
+)
 from voelgoed.scanning.rules.messages import device_changed, device_topic
 from voelgoed.scanning.store import alerts as store
 from voelgoed.scanning.store import devices as device_store
+from voelgoed.scanning.store import stations
 
 log = structlog.get_logger()
 
@@ -110,7 +118,7 @@ class FraudWatch:
         answered = True
         for organization_id, outcomes in taken.items():
             try:
-                await self._look(organization_id, _round_of(outcomes))
+                await self._look(organization_id, outcomes)
             except StorageUnavailable:
                 answered = False
                 self._put_back(organization_id, outcomes)
@@ -119,11 +127,18 @@ class FraudWatch:
                 scans_unwatched.inc(len(outcomes))
         return answered
 
-    async def _look(self, organization_id: UUID, noted: Round) -> None:
-        if not noted.scans and not noted.skewed:
+    async def _look(self, organization_id: UUID, outcomes: Sequence[Outcome]) -> None:
+        new = [each for each in outcomes if each.is_new and each.scan is not None]
+        refused = [each for each in outcomes if isinstance(each.refusal, ERROR_REFUSALS)]
+        if not new and not refused:
             return
         async with self._database.transaction(organization_id) as tx:
-            event_ids = {each.event_id for each in (*noted.scans, *noted.skewed)}
+            noted = Round(
+                scans=[each.scan for each in new if each.scan is not None],
+                forged_ids=frozenset(each.wanted.scan_id for each in new if each.is_forged),
+                refused=await _errors_of(tx, refused),
+            )
+            event_ids = {each.event_id for each in (*noted.scans, *noted.refused)}
             policies = await policies_of(tx, sorted(event_ids))
             subjects = subjects_of(noted)
             findings = await _find(tx, questions_of(subjects, policies))
@@ -137,28 +152,34 @@ def _pause(failures: int) -> float:
     return PAUSE_S[min(failures, len(PAUSE_S)) - 1]
 
 
-def _round_of(outcomes: Sequence[Outcome]) -> Round:
-    new = [each for each in outcomes if each.is_new and each.scan is not None]
-    return Round(
-        scans=[each.scan for each in new if each.scan is not None],
-        forged_ids=frozenset(each.wanted.scan_id for each in new if each.is_forged),
-        skewed=[
-            Skewed(
-                event_id=each.gate.event_id,
-                device_id=each.wanted.caller.id,
-                device_name=each.device_name,
-                gate_name=each.gate.name,
-                at=each.wanted.received_at,
-                diff_seconds=round(
-                    (each.wanted.received_at - each.wanted.scanned_at).total_seconds()
-                ),
-            )
-            for each in outcomes
-            if isinstance(each.refusal, TimestampOutOfRange)
-            and each.gate is not None
-            and each.wanted.caller.id is not None
-        ],
-    )
+async def _errors_of(tx: Transaction, refused: Sequence[Outcome]) -> list[DeviceError]:
+    """At the gate where the device is now: some were refused before anybody asked where that is."""
+    ids = {each.wanted.caller.id for each in refused if each.wanted.caller.kind == "device"}
+    device_ids = [device_id for device_id in ids if device_id is not None]
+    if not device_ids:
+        return []
+    devices = {device.id: device for device in await stations.find_devices(tx, device_ids)}
+    gates = {gate.id: gate for gate in await stations.find_gates(tx, device_ids)}
+    errors: list[DeviceError] = []
+    for outcome in refused:
+        wanted = outcome.wanted
+        device = devices.get(wanted.caller.id) if wanted.caller.id else None
+        gate = gates.get(device.gate_id) if device and device.gate_id else None
+        if device is None or gate is None:
+            continue
+        ahead = (wanted.received_at - wanted.scanned_at).total_seconds()
+        is_skewed = isinstance(outcome.refusal, TimestampOutOfRange)
+        error = DeviceError(
+            event_id=gate.event_id,
+            gate_id=gate.id,
+            device_id=device.id,
+            device_name=device.name,
+            gate_name=gate.name,
+            at=wanted.received_at,
+            diff_seconds=round(ahead) if is_skewed else None,
+        )
+        errors.append(error)
+    return errors
 
 
 async def _find(tx: Transaction, asked: Questions) -> Findings:
@@ -175,7 +196,10 @@ async def _find(tx: Transaction, asked: Questions) -> Findings:
 
     async def devices() -> None:
         if asked.devices:
-            found.devices.extend(await store.count_device_errors(tx, asked.devices))
+            refusals = [refusal.code for refusal in ERROR_REFUSALS]
+            found.devices.extend(
+                await store.count_device_errors(tx, asked.devices, list(ERROR_REASONS), refusals)
+            )
 
     await tx.gather(tickets(), gates(), devices())
     elsewhere = {each.ticket_id for each in found.tickets if each.is_elsewhere}

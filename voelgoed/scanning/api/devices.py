@@ -17,6 +17,7 @@ from voelgoed.scanning.model.devices import (
     DeviceChange,
     FleetDevice,
     Heartbeat,
+    KeyRotation,
     NewKey,
     NewPairing,
     Pair,
@@ -89,6 +90,18 @@ async def revoke_device(device_id: FromPath[UUID], call: Given[Call]) -> None:
     await actions.revoke_device(call.database, call.caller, device_id)
 
 
+@access.post(
+    "/api/scanning/devices/{device_id:uuid}/key-rotations",
+    "devices.write",
+    DeviceNotFound,
+    status=202,
+)
+async def demand_rotation(device_id: FromPath[UUID], call: Given[Call]) -> Data[FleetDevice]:
+    """Let it change its key. It is told live and with its next heartbeat; until it has the next key the
+    present one works, so nobody has to pair it again. Whoever is to be kept out at once: revoke it."""
+    return Data(await actions.demand_rotation(call.database, call.caller, device_id))
+
+
 @device_get("/api/scanning/station")
 async def read_station(call: Given[Call]) -> Data[Station]:
     """For a device: who and where it is."""
@@ -103,9 +116,10 @@ async def send_heartbeat(data: JSONBody[Heartbeat], call: Given[Call]) -> Data[S
 
 
 @device_post("/api/scanning/key-rotations", status=201)
-async def rotate_device_key(call: Given[Call]) -> Data[NewKey]:
-    """For a device: its next key. The present one is worthless from then on."""
-    return Data(await own_device.rotate_key(call.database, call.master_key, device_of(call)))
+async def rotate_device_key(data: JSONBody[KeyRotation], call: Given[Call]) -> Data[NewKey]:
+    """For a device: its next key. The present one is worthless from then on, except to ask again under
+    the same `rotation_id` for five minutes, should the answer get lost."""
+    return Data(await own_device.rotate_key(call.database, call.master_key, device_of(call), data))
 
 
 ROUTES = [
@@ -115,6 +129,7 @@ ROUTES = [
     read_device,
     change_device,
     revoke_device,
+    demand_rotation,
     read_station,
     send_heartbeat,
     rotate_device_key,

@@ -70,15 +70,17 @@ class AlertTransition(Request):
     note: Note = ""
 
 
-class Skewed(msgspec.Struct, frozen=True, kw_only=True):
-    """A device was refused because of its clock."""
+class DeviceError(msgspec.Struct, frozen=True, kw_only=True):
+    """What a device that works, in honest hands, seldom does."""
 
     event_id: UUID
+    gate_id: UUID
     device_id: UUID
     device_name: str
     gate_name: str
     at: datetime
-    diff_seconds: int
+    diff_seconds: int | None = None
+    """By how much its clock is off, where that is what is wrong."""
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +89,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     scans: list[Scan]
     forged_ids: frozenset[UUID]
     """Those of the scans whose barcode somebody made up."""
-    skewed: list[Skewed]
+    refused: list[DeviceError]
+    """What was no scan at all."""
 
 
 class TicketQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,12 +117,11 @@ class GateQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeviceQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """How many of a device's scans were errors in the ten minutes until its last one."""
+    """How many of a device's scans were errors, in the ten minutes before the last of them."""
 
     device_id: UUID
     gate_id: UUID
     since: datetime
-    until: datetime
 
 
 class Questions(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,8 +158,8 @@ class GateCount(msgspec.Struct, frozen=True, kw_only=True):
 
 class DeviceCount(msgspec.Struct, frozen=True, kw_only=True):
     device_id: UUID
-    gate_id: UUID
     count: int
+    """Of scans, those that were refused among them."""
     errors: int
 
 

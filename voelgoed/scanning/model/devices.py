@@ -33,6 +33,10 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     status: DeviceStatus
     key_version: int
     key_rotated_at: datetime
+    rotation_demanded_at: datetime | None
+    """By somebody, and not followed yet."""
+    rotation_id: UUID | None
+    """By which it asked for its present key; None where that came by pairing."""
     paired_at: datetime
     paired_by_id: UUID
     deleted_at: datetime | None
@@ -69,6 +73,10 @@ class FleetDevice(msgspec.Struct, frozen=True, kw_only=True):
     """The server's time minus the device's, as measured."""
     last_sync_at: datetime | None
     paired_at: datetime
+    key_rotated_at: datetime
+    """Since when it has the key that it has."""
+    rotation_demanded_at: datetime | None
+    """Somebody wants it to change its key, and it has not yet."""
     is_revoked: bool
     version: int
 
@@ -112,6 +120,12 @@ class Paired(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID
 
 
+class KeyRotation(Request):
+    rotation_id: UUID
+    """Random, made for this rotation and told nobody else. Whoever hears no answer sends the same one
+    again: it leads to the key that was given, for five minutes. Another one does not."""
+
+
 class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     device_id: UUID
     api_key: str
@@ -146,6 +160,8 @@ class Station(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID | None
     event_name: str | None
     event_status: str | None
+    is_rotation_due: bool
+    """Somebody wants it to change its key: ask for the next one now."""
     server_time: datetime
     offset_seconds: float | None
     """To be added to the device's clock; null where it did not tell its time."""

@@ -31,11 +31,11 @@ class ScanPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Of one ticket."""
     gate_scans_per_minute_max: ScansPerMinute = GATE_SCANS_PER_MINUTE_MAX
     device_error_rate_max: Rate = DEVICE_ERROR_RATE_MAX
-    """Of a device's scans in ten minutes, if they are at least twenty: how many are denied, other than
-    as duplicates."""
+    """Of a device's scans in ten minutes, if they are at least twenty: how many are errors of the device,
+    not of whoever holds the ticket: codes that nobody has or nobody can read, forged barcodes, a clock
+    that is off, ids used twice."""
     blocks_devices: bool = False
-    """Whether a device that reads wrongly, or is shown forged barcodes, may scan no more until somebody
-    activates it again."""
+    """Whether a device that errs more often may scan no more until somebody activates it again."""
     version: int = 1
     updated_at: datetime | None = None
     """None: nobody changed it."""

@@ -1,7 +1,9 @@
-"""How a device is shown to those who look after it."""
+"""How a device is shown to those who look after it, and which key it gets next."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
+
+import msgspec
 
 from voelgoed.scanning.model.devices import Device, FleetDevice, ShownStatus
 
@@ -10,6 +12,24 @@ SILENT_MAX = timedelta(minutes=5)
 PAIRING_TTL = timedelta(minutes=5)
 ROTATION_GRACE = timedelta(minutes=5)
 """For so long a device may ask again for the new key that it did not get."""
+
+
+def rotated(device: Device, key_version: int, rotation_id: UUID, now: datetime) -> Device | None:
+    """With the key that whoever has this one may have next: another, or the one that was given under
+    this id and perhaps never arrived. None: neither. Who copied the old key does not know the id, so
+    of all who have it one gets the next, and the others find that they do not."""
+    if device.key_version == key_version:
+        # Its `updated_at` stays: since then its errors are counted, and it may not forget them itself.
+        return msgspec.structs.replace(
+            device,
+            key_version=key_version + 1,
+            key_rotated_at=now,
+            rotation_demanded_at=None,
+            rotation_id=rotation_id,
+            version=device.version + 1,
+        )
+    is_given = device.key_version == key_version + 1 and device.rotation_id == rotation_id
+    return device if is_given and now - device.key_rotated_at <= ROTATION_GRACE else None
 
 
 def shown_status(device: Device, now: datetime) -> ShownStatus:
@@ -40,6 +60,8 @@ def fleet_device(
         clock_offset_seconds=device.clock_offset_seconds,
         last_sync_at=device.last_sync_at,
         paired_at=device.paired_at,
+        key_rotated_at=device.key_rotated_at,
+        rotation_demanded_at=device.rotation_demanded_at,
         is_revoked=device.deleted_at is not None,
         version=device.version,
     )

@@ -12,6 +12,7 @@ import msgspec
 from voelgoed.scanning.model.alerts import (
     AlertKind,
     DeviceCount,
+    DeviceError,
     DeviceQuestion,
     Findings,
     GateQuestion,
@@ -25,6 +26,12 @@ from voelgoed.scanning.model.alerts import (
 )
 from voelgoed.scanning.model.decisions import Reason
 from voelgoed.scanning.model.policies import ScanPolicy
+from voelgoed.scanning.model.refusals import (
+    DeviceMismatch,
+    InvalidTicketCodeFormat,
+    ScanIdReused,
+    TimestampOutOfRange,
+)
 from voelgoed.scanning.model.scans import Scan
 
 K = TypeVar("K", bound=Hashable)
@@ -34,6 +41,11 @@ VELOCITY_FOR = timedelta(minutes=1)
 ERRORS_FOR = timedelta(minutes=10)
 ERRORS_SCANS_MIN = 20
 """Of fewer scans nothing can be said about the device that made them."""
+ERROR_REASONS: frozenset[Reason] = frozenset({"ticket_not_found"})
+"""Forged barcodes are among them. Whoever is denied for another reason has a ticket, and the device read
+it well."""
+ERROR_REFUSALS = (InvalidTicketCodeFormat, TimestampOutOfRange, ScanIdReused, DeviceMismatch)
+"""Not that it has no gate, which is not its doing, or that an admission was annulled meanwhile."""
 NEAR_CAPACITY_PERCENT = 90
 SENT_ELSEWHERE: frozenset[Reason | None] = frozenset(
     {"wrong_event", "gate_closed", "wrong_gate", "gate_at_capacity"}
@@ -78,26 +90,36 @@ class Subjects(msgspec.Struct, frozen=True, kw_only=True):
     tickets: dict[UUID, Span]
     """That were seen before."""
     gates: dict[UUID, Span]
-    erring: dict[tuple[UUID, UUID], Span]
-    """Devices that made an error just now, and at which gate. About the others nothing has become
+    erring: dict[UUID, DeviceError]
+    """Devices that made an error just now, and the last of them. About the others nothing has become
     worse."""
 
 
 def subjects_of(noted: Round) -> Subjects:
     tickets: dict[UUID, Span] = {}
     gates: dict[UUID, Span] = {}
-    erring: dict[tuple[UUID, UUID], Span] = {}
     for scan in noted.scans:
         _add(gates, scan.gate_id, scan)
         if scan.ticket_id is not None and scan.source != "supervisor" and scan.entry_number != 1:
             _add(tickets, scan.ticket_id, scan)
-        if scan.device_id is not None and is_error(scan.reason_denied):
-            _add(erring, (scan.device_id, scan.gate_id), scan)
-    return Subjects(tickets=tickets, gates=gates, erring=erring)
+    errors = [*noted.refused, *_errors_in(noted.scans)]
+    errors.sort(key=lambda each: (each.at, each.gate_id))
+    return Subjects(
+        tickets=tickets, gates=gates, erring={error.device_id: error for error in errors}
+    )
 
 
-def is_error(reason: Reason | None) -> bool:
-    return reason is not None and reason != "already_scanned"
+def _errors_in(scans: Iterable[Scan]) -> Iterator[DeviceError]:
+    for scan in scans:
+        if scan.device_id is not None and scan.reason_denied in ERROR_REASONS:
+            yield DeviceError(
+                event_id=scan.event_id,
+                gate_id=scan.gate_id,
+                device_id=scan.device_id,
+                device_name=scan.device_name,
+                gate_name=scan.gate_name,
+                at=scan.scanned_at_canonical,
+            )
 
 
 def _add(spans: dict[K, Span], subject: K, scan: Scan) -> None:
@@ -126,13 +148,8 @@ def questions_of(subjects: Subjects, policies: Mapping[UUID, ScanPolicy]) -> Que
             for gate_id, span in subjects.gates.items()
         ],
         devices=[
-            DeviceQuestion(
-                device_id=device_id,
-                gate_id=gate_id,
-                since=span.last.scanned_at_canonical - ERRORS_FOR,
-                until=span.last.scanned_at_canonical,
-            )
-            for (device_id, gate_id), span in subjects.erring.items()
+            DeviceQuestion(device_id=device_id, gate_id=error.gate_id, since=error.at - ERRORS_FOR)
+            for device_id, error in subjects.erring.items()
         ],
     )
 
@@ -244,7 +261,7 @@ def _device_malfunction(
     subjects: Subjects, policies: Mapping[UUID, ScanPolicy], findings: Findings
 ) -> Iterator[Suspicion]:
     for made in findings.devices:
-        last = subjects.erring[made.device_id, made.gate_id].last
+        last = subjects.erring[made.device_id]
         most = policies[last.event_id].device_error_rate_max
         if errs_too_often(made, most):
             details: dict[str, object] = {
@@ -254,7 +271,7 @@ def _device_malfunction(
                 "errors": made.errors,
                 "device_error_rate_max": most,
             }
-            yield _suspicion("device_malfunction", last, made.device_id, details)
+            yield _about_device("device_malfunction", last, details)
 
 
 def errs_too_often(made: DeviceCount, rate_max: float) -> bool:
@@ -277,20 +294,14 @@ def _unknown_tickets(noted: Round) -> Iterator[Suspicion]:
 
 
 def _clock_skew(noted: Round) -> Iterator[Suspicion]:
-    for each in noted.skewed:
-        yield Suspicion(
-            event_id=each.event_id,
-            kind="clock_skew",
-            severity=SEVERITY["clock_skew"],
-            subject_type=SUBJECT["clock_skew"],
-            subject_id=each.device_id,
-            at=each.at,
-            details={
-                "device_name": each.device_name,
-                "gate_name": each.gate_name,
-                "diff_seconds": each.diff_seconds,
-            },
-        )
+    for error in noted.refused:
+        if error.diff_seconds is not None:
+            details: dict[str, object] = {
+                "device_name": error.device_name,
+                "gate_name": error.gate_name,
+                "diff_seconds": error.diff_seconds,
+            }
+            yield _about_device("clock_skew", error, details)
 
 
 def _gate_near_capacity(noted: Round) -> Iterator[Suspicion]:
@@ -309,6 +320,18 @@ def is_near_capacity(current: int | None, capacity: int | None) -> bool:
     if current is None or capacity is None:
         return False
     return current * 100 >= capacity * NEAR_CAPACITY_PERCENT
+
+
+def _about_device(kind: AlertKind, error: DeviceError, details: dict[str, object]) -> Suspicion:
+    return Suspicion(
+        event_id=error.event_id,
+        kind=kind,
+        severity=SEVERITY[kind],
+        subject_type=SUBJECT[kind],
+        subject_id=error.device_id,
+        at=error.at,
+        details=details,
+    )
 
 
 def _suspicion(

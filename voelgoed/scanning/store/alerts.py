@@ -24,6 +24,8 @@ SIGHTINGS_MAX = 20
 """Of a ticket, the newest."""
 GATE_SCANS_MAX = 1_000
 """Among which those of a device are looked for: at sixty a minute, ten minutes have 600."""
+REFUSALS_MAX = 500
+"""Of a device, the newest."""
 
 
 async def write_alerts(
@@ -175,26 +177,38 @@ async def count_gate_scans(tx: Transaction, asked: Sequence[GateQuestion]) -> li
 
 
 async def count_device_errors(
-    tx: Transaction, asked: Sequence[DeviceQuestion]
+    tx: Transaction,
+    asked: Sequence[DeviceQuestion],
+    reasons: Sequence[str],
+    refusals: Sequence[str],
 ) -> list[DeviceCount]:
-    """Since somebody last changed the device: who activates it again trusts it again."""
+    """Scans that were denied for these reasons, and refused with these. Since somebody last changed the
+    device: who activates it again trusts it again, and at another gate it begins anew."""
     return await tx.rows(
         DeviceCount,
         """
-        SELECT asked.device_id, asked.gate_id, counted.count, counted.errors
-          FROM json_to_recordset($1::json)
-            AS asked (device_id uuid, gate_id uuid, since timestamptz, until timestamptz)
+        SELECT asked.device_id, made.count + refused.count AS count,
+               made.errors + refused.count AS errors
+          FROM json_to_recordset($1::json) AS asked (device_id uuid, gate_id uuid, since timestamptz)
           JOIN scan_device AS device ON device.id = asked.device_id
          CROSS JOIN LATERAL (
-               SELECT count(*),
-                      count(*) FILTER (WHERE reason_denied <> 'already_scanned') AS errors
+               SELECT count(*), count(*) FILTER (WHERE reason_denied = ANY($2::text[])) AS errors
                  FROM (SELECT device_id, reason_denied FROM scan
                         WHERE scan.gate_id = asked.gate_id
                           AND scanned_at_canonical > greatest(since, device.updated_at)
-                          AND scanned_at_canonical <= until
-                        ORDER BY scanned_at_canonical DESC LIMIT $2) AS made
-                WHERE made.device_id = asked.device_id) AS counted
+                        ORDER BY scanned_at_canonical DESC LIMIT $4) AS newest
+                WHERE newest.device_id = asked.device_id) AS made
+         CROSS JOIN LATERAL (
+               SELECT count(*)
+                 FROM (SELECT changes ->> 'error' AS error FROM audit_entry
+                        WHERE action = 'scan_refused' AND actor_id = asked.device_id
+                          AND at > greatest(since, device.updated_at)
+                        ORDER BY at DESC LIMIT $5) AS newest
+                WHERE newest.error = ANY($3::text[])) AS refused
         """,
         json_text(asked),
+        reasons,
+        refusals,
         GATE_SCANS_MAX,
+        REFUSALS_MAX,
     )

@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -34,9 +33,10 @@ async def find_device(tx: Transaction, device_id: UUID) -> Device | None:
     return await tx.row(
         Device,
         """
-        SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at, paired_at,
-               paired_by_id, deleted_at, last_heartbeat, battery_percent, queue_length, app_version,
-               manifest_version, clock_offset_seconds, last_sync_at, version, created_at, updated_at
+        SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at,
+               rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at, last_heartbeat,
+               battery_percent, queue_length, app_version, manifest_version, clock_offset_seconds,
+               last_sync_at, version, created_at, updated_at
           FROM scan_device WHERE id = $1
         """,
         device_id,
@@ -47,9 +47,10 @@ async def lock_device(tx: Transaction, device_id: UUID) -> Device | None:
     return await tx.row(
         Device,
         """
-        SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at, paired_at,
-               paired_by_id, deleted_at, last_heartbeat, battery_percent, queue_length, app_version,
-               manifest_version, clock_offset_seconds, last_sync_at, version, created_at, updated_at
+        SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at,
+               rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at, last_heartbeat,
+               battery_percent, queue_length, app_version, manifest_version, clock_offset_seconds,
+               last_sync_at, version, created_at, updated_at
           FROM scan_device WHERE id = $1 FOR NO KEY UPDATE
         """,
         device_id,
@@ -68,8 +69,9 @@ async def update_device(tx: Transaction, device: Device) -> int:
         UPDATE scan_device
            SET name = $2, device_type = $3, gate_id = $4, status = $5, key_version = $6,
                key_rotated_at = $7, paired_at = $8, paired_by_id = $9, deleted_at = $10,
-               app_version = $11, version = $12, updated_at = $13
-         WHERE id = $1 AND version = $12 - 1
+               app_version = $11, rotation_demanded_at = $12, rotation_id = $13, version = $14,
+               updated_at = $15
+         WHERE id = $1 AND version = $14 - 1
         """,
         device.id,
         device.name,
@@ -82,6 +84,8 @@ async def update_device(tx: Transaction, device: Device) -> int:
         device.paired_by_id,
         device.deleted_at,
         device.app_version,
+        device.rotation_demanded_at,
+        device.rotation_id,
         device.version,
         device.updated_at,
     )
@@ -125,10 +129,10 @@ async def list_devices(
         _at_gate,
         """
         SELECT device.id, device.name, device_type, gate_id, device.status, key_version,
-               key_rotated_at, paired_at, paired_by_id, deleted_at, last_heartbeat, battery_percent,
-               queue_length, app_version, manifest_version, clock_offset_seconds, last_sync_at,
-               device.version, device.created_at, device.updated_at, gate.name AS gate_name,
-               gate.event_id
+               key_rotated_at, rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at,
+               last_heartbeat, battery_percent, queue_length, app_version, manifest_version,
+               clock_offset_seconds, last_sync_at, device.version, device.created_at,
+               device.updated_at, gate.name AS gate_name, gate.event_id
           FROM scan_device AS device
           LEFT JOIN gate ON gate.organization_id = device.organization_id AND gate.id = gate_id
          WHERE ($1::uuid IS NULL OR gate.event_id = $1)
@@ -140,23 +144,6 @@ async def list_devices(
         with_revoked,
         after,
         limit,
-    )
-
-
-async def find_at_gate(tx: Transaction, device_ids: Sequence[UUID]) -> list[DeviceAtGate]:
-    return await tx.rows(
-        _at_gate,
-        """
-        SELECT device.id, device.name, device_type, gate_id, device.status, key_version,
-               key_rotated_at, paired_at, paired_by_id, deleted_at, last_heartbeat, battery_percent,
-               queue_length, app_version, manifest_version, clock_offset_seconds, last_sync_at,
-               device.version, device.created_at, device.updated_at, gate.name AS gate_name,
-               gate.event_id
-          FROM scan_device AS device
-          LEFT JOIN gate ON gate.organization_id = device.organization_id AND gate.id = gate_id
-         WHERE device.id = ANY($1::uuid[])
-        """,
-        device_ids,
     )
 
 

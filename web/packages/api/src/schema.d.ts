@@ -1056,6 +1056,27 @@ export interface paths {
         patch: operations["change_device"];
         trace?: never;
     };
+    "/api/scanning/devices/{device_id}/key-rotations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Demand rotation
+         * @description Let it change its key. It is told live and with its next heartbeat; until it has the next key the
+         *     present one works, so nobody has to pair it again. Whoever is to be kept out at once: revoke it.
+         */
+        post: operations["demand_rotation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/scanning/events/{event_id}/alerts": {
         parameters: {
             query?: never;
@@ -1148,7 +1169,8 @@ export interface paths {
         put?: never;
         /**
          * Rotate device key
-         * @description For a device: its next key. The present one is worthless from then on.
+         * @description For a device: its next key. The present one is worthless from then on, except to ask again under
+         *     the same `rotation_id` for five minutes, should the answer get lost.
          */
         post: operations["rotate_device_key"];
         delete?: never;
@@ -2202,6 +2224,8 @@ export interface components {
             /** Format: uuid */
             id: string;
             is_revoked: boolean;
+            /** Format: date-time */
+            key_rotated_at: string;
             last_heartbeat: string | null;
             last_sync_at: string | null;
             manifest_version: number | null;
@@ -2209,6 +2233,7 @@ export interface components {
             /** Format: date-time */
             paired_at: string;
             queue_length: number | null;
+            rotation_demanded_at: string | null;
             silent_seconds: number | null;
             /** @enum {string} */
             status: "active" | "inactive" | "offline";
@@ -2346,6 +2371,11 @@ export interface components {
         ImportFaultPage: {
             data: components["schemas"]["ImportFault"][];
             next: string | null;
+        };
+        /** KeyRotation */
+        KeyRotation: {
+            /** Format: uuid */
+            rotation_id: string;
         };
         /** Layout */
         Layout: {
@@ -3313,6 +3343,7 @@ export interface components {
             gate_id: string | null;
             gate_name: string | null;
             gate_status: string | null;
+            is_rotation_due: boolean;
             name: string;
             offset_seconds: number | null;
             /** Format: uuid */
@@ -9940,6 +9971,109 @@ export interface operations {
             };
         };
     };
+    demand_rotation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                device_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetDeviceData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_not_found`: There is no such device. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_alerts: {
         parameters: {
             query?: {
@@ -10245,7 +10379,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyRotation"];
+            };
+        };
         responses: {
             /** @description Document created, URL follows */
             201: {
