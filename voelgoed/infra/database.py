@@ -276,8 +276,9 @@ class Database:
 
     @asynccontextmanager
     async def at_once(self, organization_id: UUID) -> AsyncGenerator[Transaction]:
-        """A transaction that is one statement, gathered once, in one round trip. It has no second
-        look: what it writes must check itself that it still may, and `abort` with CHANGED_MEANWHILE."""
+        """What is gathered is one statement, one round trip, and a transaction by itself. Nothing is
+        locked between two of them: what is written must check that it still may be, or `abort` with
+        CHANGED_MEANWHILE."""
         async with self._acquired(self._at_once) as connection:
             process = connection.get_server_pid()
             if self._set_to.get(process) != organization_id:

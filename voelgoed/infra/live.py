@@ -40,7 +40,7 @@ DRAIN_S = 1.0
 REST_PER_LOOK = 10.0
 """Who had to look rests so many times as long: whatever the crowd does, and however large the house
 is, looking takes less than a tenth of a core. What comes in meanwhile is told together, after one look."""
-REST_S_MIN, REST_S_MAX = 0.005, 0.5
+REST_S_MIN, REST_S_MAX = 0.02, 0.5
 TOPIC_IDLE_MAX = timedelta(days=1)
 
 

@@ -102,14 +102,14 @@ class _Gate:
 class Batch:
     def __init__(
         self,
+        tx: Transaction,
         database: Database,
         around: Surroundings,
-        organization_id: UUID,
         wishes: Sequence[Wanted],
     ) -> None:
+        self._tx = tx
         self._database = database
         self._around = around
-        self._organization_id = organization_id
         self.outcomes = [Outcome(wanted) for wanted in wishes]
         self._devices: dict[UUID, ScanningDevice] = {}
         self._gates: dict[UUID, _Gate] = {}
@@ -125,7 +125,7 @@ class Batch:
         self._tally = Tally()
 
     async def read(self) -> None:
-        wishes = [outcome.wanted for outcome in self.outcomes]
+        tx, wishes = self._tx, [outcome.wanted for outcome in self.outcomes]
         devices_asking = (each.caller.id for each in wishes if isinstance(each.by, Credential))
         device_ids = list({device_id for device_id in devices_asking if device_id})
         gate_ids = list({gate_id for each in wishes for gate_id in _gates_named(each)})
@@ -153,18 +153,17 @@ class Batch:
         async def find_annulled() -> None:
             self._annulled = set(await scans.find_annulled(tx, scan_ids))
 
-        async with self._database.at_once(self._organization_id) as tx:
-            await tx.gather(
-                find_devices(),
-                find_gates(),
-                find_inside(),
-                find_tickets(),
-                find_known(),
-                find_annulled(),
-            )
-        self._around.require_plans(self._organization_id, gates)
+        await tx.gather(
+            find_devices(),
+            find_gates(),
+            find_inside(),
+            find_tickets(),
+            find_known(),
+            find_annulled(),
+        )
+        self._around.require_plans(tx.organization_id, gates)
         for gate in gates:
-            days = await self._around.days(self._organization_id, gate)
+            days = await self._around.days(tx.organization_id, gate)
             self._gates[gate.id] = _Gate(gate, event_facts(gate, days), {})
         for ticket in tickets:
             self._tickets[ticket.code] = _Ticket(
@@ -300,7 +299,7 @@ class Batch:
         """Seldom asked for: most barcodes are known by their hash."""
         keys = self._keys.get(event_id)
         if keys is None:
-            async with self._database.transaction(self._organization_id) as tx:
+            async with self._database.transaction(self._tx.organization_id) as tx:
                 keys = self._keys[event_id] = await admissions.public_keys_of(tx, event_id)
         return keys
 
@@ -371,9 +370,9 @@ class Batch:
             return 0
         return self._inside.get((gate.id, day), 0) + self._tally.inside(gate.event_id, gate.id, day)
 
-    async def write(self, tx: Transaction) -> None:
+    async def write(self) -> None:
         """Tickets before counts, in which order nobody waits in a circle."""
-        made = list(self._made.values())
+        tx, made = self._tx, list(self._made.values())
         for outcome in made:
             outcome.scan = scan_of(outcome)
         new = [outcome.scan for outcome in made if outcome.scan is not None]

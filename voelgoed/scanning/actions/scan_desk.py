@@ -145,12 +145,12 @@ class ScanDesk:
         self, organization_id: UUID, wishes: Sequence[Wanted]
     ) -> Sequence[Answer | Exception]:
         begun = time.monotonic()
-        batch = Batch(self._database, self.around, organization_id, wishes)
-        await batch.read()
-        await batch.decide()
-        await self._complete(organization_id, batch.outcomes)
         async with self._database.at_once(organization_id) as tx:
-            await batch.write(tx)
+            batch = Batch(tx, self._database, self.around, wishes)
+            await batch.read()
+            await batch.decide()
+            await self._complete(organization_id, batch.outcomes)
+            await batch.write()
             answers = [self._answer(tx, outcome) for outcome in batch.outcomes]
         self._watch.note(organization_id, batch.outcomes)
         await self._remember(organization_id, batch.outcomes, begun)
