@@ -62,10 +62,11 @@ SELECT $1, id, $2, code, hash, 1, 'active', $3, $4, seat_id, 'A1', '{}', 1, 0, n
 PAST = """
 INSERT INTO scan (organization_id, id, event_id, ticket_id, ticket_code, device_id, gate_id, direction,
                   status, scanned_at, scanned_at_canonical, day, zone_id, entry_number, gate_name,
-                  device_name, source, details, created_at)
+                  device_name, source, details, gate_current, event_current, created_at)
 SELECT ticket.organization_id, gen_random_uuid(), ticket.event_id, ticket.id, ticket.code, $2,
        ($3::uuid[])[1 + number % array_length($3::uuid[], 1)], 'entry', 'admitted', at, at,
-       current_date, ticket.zone_id, 1, 'Gate', 'Device', 'online', '{"gate_current":1}', at
+       current_date, ticket.zone_id, 1, 'Gate', 'Device', 'online',
+       '{"gate_capacity":500,"event_capacity":1}', 1, 1, at
   FROM ticket, generate_series(1, $4::integer) AS number,
        LATERAL (SELECT now() - interval '1 day' - number * interval '1 hour' AS at) AS moment
  WHERE ticket.event_id = $1
@@ -95,11 +96,11 @@ WITH picked AS (
 ), scanned AS (
     INSERT INTO scan (organization_id, id, event_id, ticket_id, ticket_code, device_id, gate_id,
                       direction, status, scanned_at, scanned_at_canonical, day, zone_id,
-                      entry_number, gate_name, device_name, source, details, created_at)
+                      entry_number, gate_name, device_name, source, details, gate_current,
+                      event_current, created_at)
     SELECT current_organization(), scan_id, '{event_id}', id, code, '{device_id}', gate_id, 'entry',
            'admitted', now(), now(), current_date, zone_id, 1, 'Main Entrance', 'iPad-Gate-1',
-           'online', '{{"gate_current":1,"gate_capacity":500,"event_current":1,"event_capacity":1}}',
-           now()
+           'online', '{{"gate_capacity":500,"event_capacity":1}}', 1, 1, now()
       FROM admitted
 ), counted AS (
     INSERT INTO occupancy AS held (organization_id, event_id, day, scope, scope_id, entries, exits,

@@ -1,0 +1,38 @@
+"""From what the tables say to what the rule asks for."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voelgoed.scanning.rules.attendance import come_in, leave
+from voelgoed.scanning.rules.facts import later
+from voelgoed.scanning.rules.replay import blank
+
+NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
+GATE = UUID(int=1)
+clocks = st.integers(-20, 20).map(lambda seconds: NOON + timedelta(seconds=seconds))
+
+
+@given(st.lists(clocks, min_size=1, max_size=12))
+def test_whatever_the_clocks_of_the_nodes_say_one_move_is_after_the_other(said: list[datetime]):
+    """In and out, each by another node."""
+    attendance, moments = blank(UUID(int=2), "active"), list[datetime]()
+    for number, clock in enumerate(said):
+        at = later(clock, attendance)
+        moments.append(at)
+        if number % 2:
+            attendance = leave(attendance, at)
+        else:
+            attendance = come_in(attendance, at, GATE, at.date())
+    assert moments == sorted(set(moments))
+    assert all(at >= clock for at, clock in zip(moments, said, strict=True))
+
+
+def test_a_ticket_that_nobody_came_with_takes_the_clocks_word():
+    attendance = blank(UUID(int=2), "active")
+    assert later(NOON, attendance) == later(NOON, None) == NOON
+    past = msgspec.structs.replace(attendance, last_exit_at=NOON - timedelta(seconds=1))
+    assert later(NOON, past) == NOON
