@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import MovableClock, Tenant
 from voelgoed.infra import live as module
+from voelgoed.infra import publisher
 from voelgoed.infra.database import Database, Message, Transaction
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.live import Envelope, Live, Subscription, current_seq
@@ -144,7 +145,7 @@ async def test_a_slow_reader_loses_messages_and_is_told_so(services: Services, t
 async def test_too_many_waiting_messages_become_one_read_again_a_topic(
     services: Services, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "WAITING_MAX", 10)
+    monkeypatch.setattr(publisher, "WAITING_MAX", 10)
     async with following(services.live, tenant) as reader:
         services.live.post(tenant.id, [Message(TOPIC, {"text": str(n)}) for n in range(100)])
         received = await reader.until(11)
@@ -329,3 +330,25 @@ async def test_it_is_idle_when_both_are(services: Services, tenant: Tenant):
     go_on.set()
     async with asyncio.timeout(10):
         await waiting
+
+
+async def test_many_organisations_are_told_without_waiting_for_each_other(
+    services: Services, tenant: Tenant, other_tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+):
+    """One that was just told something waits for more; the other need not."""
+    monkeypatch.setattr(publisher, "REST_S", 600.0)
+    async with (
+        following(services.live, tenant) as one,
+        following(services.live, other_tenant) as two,
+    ):
+        await say(services.database, tenant, "first")
+        await one.until(1)
+        await say(services.database, tenant, "waits")
+        await say(services.database, other_tenant, "at once")
+        [heard] = await two.until(1)
+        assert heard.data == {"text": "at once"}
+        assert len(one.received) == 1
+        # What others must forget does not wait, and what waited goes with it.
+        services.live.post_dropped_keys(tenant.id, ["a key"])
+        assert [each.data for each in await one.until(2)] == [{"text": "first"}, {"text": "waits"}]
+        monkeypatch.setattr(publisher, "REST_S", 0.0)

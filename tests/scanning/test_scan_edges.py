@@ -14,7 +14,7 @@ from tests.seating.race_support import a_node
 from tests.support import MovableClock, a_client, a_tenant, free_port
 from voelgoed.events.actions.events import move_event
 from voelgoed.events.model import Transition
-from voelgoed.infra import live as live_module
+from voelgoed.infra import publisher
 from voelgoed.infra.database import AT_ONCE_LOCK_TIMEOUT_MS
 from voelgoed.scanning.actions import surroundings
 from voelgoed.scanning.actions.devices import revoke_device
@@ -90,7 +90,7 @@ async def test_pubsub_broadcast_fails(world: World, monkeypatch: pytest.MonkeyPa
     def broken(*_: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr(live_module, "pack", broken)
+    monkeypatch.setattr(publisher, "pack", broken)
     device, ticket = await world.device(), await world.ticket()
     assert await world.verdict(device, ticket.code) == "admitted"
 

@@ -630,7 +630,7 @@ async def test_a_file_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(
         """Without saying beforehand how much there is."""
         yield HEADER
         size -= len(HEADER)
-        blank = b"\n" * 1_000_000
+        blank = (b" " * 999 + b"\n") * 1_000
         for at in range(0, size, len(blank)):
             yield blank[: size - at]
 

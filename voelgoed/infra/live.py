@@ -7,10 +7,9 @@ them: a reader that sees a gap in the numbers, or is told `reread`, reads again.
 
 import asyncio
 import contextlib
-import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import msgspec
@@ -18,29 +17,22 @@ import structlog
 
 from voelgoed.infra.database import Database, Message, Transaction
 from voelgoed.infra.metrics import (
-    live_coalesced,
     live_missed,
-    live_published,
     live_subscriptions,
 )
-from voelgoed.infra.parcels import Parcel, pack, pack_dropped, read_payload
+from voelgoed.infra.parcels import Parcel, read_payload
+from voelgoed.infra.publisher import CHANNEL, Publisher
 
 log = structlog.get_logger()
 
-CHANNEL = "voelgoed_live"
 BATCH_MAX = 200
 LOOKED_BATCH_MAX = 2_000
 """Of messages that are told after one look."""
-WAITING_MAX = 10_000
 SUBSCRIPTION_QUEUE_MAX = 256
 PING_S, PING_TIMEOUT_S = 10.0, 5.0
 """A connection that something between us and PostgreSQL forgot tells nobody that it is lost."""
 RECONNECT_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 DRAIN_S = 1.0
-REST_PER_LOOK = 10.0
-"""Who had to look rests so many times as long: whatever the crowd does, and however large the house
-is, looking takes less than a tenth of a core. What comes in meanwhile is told together, after one look."""
-REST_S_MIN, REST_S_MAX = 0.02, 0.5
 TOPIC_IDLE_MAX = timedelta(days=1)
 
 
@@ -96,9 +88,9 @@ class Live:
         self._forget = forget
         self._forget_all = forget_all
         self._readers: dict[tuple[UUID, str], set[Subscription]] = defaultdict(set)
-        self._told = _Publisher(database, BATCH_MAX)
+        self._told = Publisher(database, BATCH_MAX)
         # Apart, because looking takes a while, and rests: what is merely told need not wait for it.
-        self._looked = _Publisher(database, LOOKED_BATCH_MAX)
+        self._looked = Publisher(database, LOOKED_BATCH_MAX)
         self._tasks: list[asyncio.Task[None]] = []
         self._listening = asyncio.Event()
         self._stopping = False
@@ -197,148 +189,12 @@ class Live:
                 reader.deliver(Envelope(organization_id, topic, 0))
 
 
-class _Publisher:
-    """Takes what waits for one organisation, numbers it and sends it, in one short transaction."""
-
-    def __init__(self, database: Database, batch_max: int) -> None:
-        self._database = database
-        self._batch_max = batch_max
-        self._waiting: deque[tuple[UUID, Message]] = deque()
-        self._drops: dict[UUID, set[str]] = defaultdict(set)
-        self._reread: dict[tuple[UUID, str], None] = {}
-        self._something = asyncio.Event()
-        self.stopping = False
-        self.idle = asyncio.Event()
-        self.idle.set()
-
-    def post(self, organization_id: UUID, message: Message) -> None:
-        if len(self._waiting) >= WAITING_MAX:
-            live_coalesced.inc()
-            self._reread[organization_id, message.topic] = None
-        else:
-            self._waiting.append((organization_id, message))
-        self._wake_up()
-
-    def post_dropped_keys(self, organization_id: UUID, keys: Iterable[str]) -> None:
-        self._drops[organization_id].update(keys)
-        self._wake_up()
-
-    def _wake_up(self) -> None:
-        self.idle.clear()
-        self._something.set()
-
-    async def run(self) -> None:
-        attempt = 0
-        while not self.stopping:
-            await self._something.wait()
-            batch = self._next_batch()
-            if batch is None:
-                self._something.clear()
-                self.idle.set()
-                continue
-            organization_id, messages, dropped_keys = batch
-            try:
-                looked_s = await self._tell(organization_id, messages, dropped_keys)
-                live_published.inc(len(messages))
-                attempt = 0
-                await asyncio.sleep(min(REST_S_MAX, max(REST_S_MIN, REST_PER_LOOK * looked_s)))
-            except Exception as fault:  # whatever it was, publishing must go on
-                log.warning("live_publish_failed", reason=repr(fault))
-                self._reread.update({(organization_id, m.topic): None for m in messages})
-                self._drops[organization_id].update(dropped_keys)
-                await asyncio.sleep(RECONNECT_S[min(attempt, len(RECONNECT_S) - 1)])
-                attempt += 1
-
-    async def _tell(
-        self, organization_id: UUID, messages: list[Message], dropped_keys: list[str]
-    ) -> float:
-        """Gives how long it took to look."""
-        dropped = pack_dropped(organization_id, dropped_keys)
-        if not any(message.look for message in messages):
-            said = [(message.topic, msgspec.json.encode(message.data)) for message in messages]
-            told = _told(organization_id, self._database.clock.now(), dropped, said)
-            query = "SELECT tell_live($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
-            await self._database.call(dict, query, *told)
-            return 0.0
-        async with self._database.transaction(organization_id) as tx:
-            await _lock_topics(tx, sorted({message.topic for message in messages}))
-            begun = time.perf_counter()
-            said = [(message.topic, await _look(tx, message)) for message in messages]
-            looked_s = time.perf_counter() - begun
-            told = _told(organization_id, tx.now, dropped, said)
-            await tx.run("SELECT tell_live($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", *told)
-        return looked_s
-
-    def _next_batch(self) -> tuple[UUID, list[Message], list[str]] | None:
-        """The oldest waiting organisation's messages, in order, up to the limit."""
-        if self._waiting:
-            organization_id = self._waiting[0][0]
-        elif self._reread:
-            organization_id = next(iter(self._reread))[0]
-        elif self._drops:
-            organization_id = next(iter(self._drops))
-        else:
-            return None
-        mine: list[Message] = []
-        others: deque[tuple[UUID, Message]] = deque()
-        while self._waiting and len(mine) < self._batch_max:
-            owner, message = self._waiting.popleft()
-            if owner == organization_id:
-                mine.append(message)
-            else:
-                others.append((owner, message))
-        self._waiting.extendleft(reversed(others))
-        if len(mine) < self._batch_max:
-            for owner, topic in [k for k in self._reread if k[0] == organization_id][
-                : self._batch_max
-            ]:
-                del self._reread[owner, topic]
-                mine.append(Message(topic, None))
-        return organization_id, mine, list(self._drops.pop(organization_id, ()))
-
-
 async def current_seq(tx: Transaction, topic: str) -> int:
     return await tx.value(int, "SELECT seq FROM live_topic WHERE topic = $1", topic) or 0
 
 
 async def purge(tx: Transaction) -> int:
     return await tx.run("DELETE FROM live_topic WHERE touched_at < $1", tx.now - TOPIC_IDLE_MAX)
-
-
-def _told(
-    organization_id: UUID, at: datetime, dropped: list[str], said: Sequence[tuple[str, bytes]]
-) -> tuple[object, ...]:
-    counts, parcels = pack(said)
-    return (
-        organization_id,
-        at,
-        CHANNEL,
-        dropped,
-        list(counts),
-        list(counts.values()),
-        [parcel.payload for parcel in parcels],
-        [parcel.topic for parcel in parcels],
-        [parcel.first for parcel in parcels],
-        [parcel.content for parcel in parcels],
-    )
-
-
-async def _look(tx: Transaction, message: Message) -> bytes:
-    return msgspec.json.encode(message.data if message.look is None else await message.look(tx))
-
-
-async def _lock_topics(tx: Transaction, topics: Sequence[str]) -> None:
-    """Before looking: who numbers later has looked later."""
-    await tx.run(
-        """
-        INSERT INTO live_topic (organization_id, topic, seq, touched_at)
-        SELECT current_organization(), topic, 0, $2
-          FROM unnest($1::text[]) AS topic ORDER BY topic
-        ON CONFLICT (organization_id, topic) DO UPDATE SET touched_at = EXCLUDED.touched_at
-        """,
-        topics,
-        tx.now,
-    )
 
 
 def _unpacked(parcel: Parcel) -> list[Envelope]:
