@@ -16,7 +16,9 @@ DECLARE
     told bigint;
 BEGIN
     PERFORM set_config('voelgoed.organization_id', organization::text, true),
-            set_config('synchronous_commit', 'off', true);
+            set_config('synchronous_commit', 'off', true),
+            -- For somebody who looks before he tells of the same topic: then its readers read again.
+            set_config('lock_timeout', '1000', true);
     PERFORM pg_notify(channel, payload) FROM unnest(dropped) AS payload;
     WITH numbered AS (
         INSERT INTO live_topic (organization_id, topic, seq, touched_at)

@@ -282,3 +282,16 @@ async def test_a_trusted_proxys_word_for_the_address_is_what_is_kept(
     assert short == ["/api/scans"]
     [entry] = await world.rows("SELECT ip FROM audit_entry WHERE action = 'ticket_scanned'")
     assert entry["ip"] == "203.0.113.9"
+
+
+async def test_who_cannot_be_answered_is_hung_up_on(
+    world: World, device: Device, url: str, monkeypatch: pytest.MonkeyPatch
+):
+    async def cancelled(*_: object) -> Reply:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(protocol, "answer_hot", cancelled)
+    body = body_of(world, device, (await world.ticket()).code)
+    async with a_line(url) as line:
+        await line.say(head(device, len(body)) + body)
+        assert await line.is_closed()

@@ -136,20 +136,24 @@ class Protocol(HttpToolsProtocol):
 
     async def _answer(self, hot: Hot, asked: Asked, cycle: _Cycle) -> None:
         begun = time.perf_counter()
-        refusal = self._refusal_of(hot, asked.headers, asked.body)
-        if refusal is None:
-            reply = await answer_hot(hot, asked, self._services)
-        else:
-            reply = reply_refusing(refusal)
-        if self.flow.write_paused and not cycle.disconnected:
-            await self.flow.drain()
-        self._write(reply, cycle, hot)
-        observer("POST", hot.template, reply.status).observe(time.perf_counter() - begun)
+        try:
+            refusal = self._refusal_of(hot, asked.headers, asked.body)
+            if refusal is None:
+                reply = await answer_hot(hot, asked, self._services)
+            else:
+                reply = reply_refusing(refusal)
+            if self.flow.write_paused and not cycle.disconnected:
+                await self.flow.drain()
+            self._write(reply, cycle, hot)
+            observer("POST", hot.template, reply.status).observe(time.perf_counter() - begun)
+        finally:
+            if not cycle.response_complete:  # nobody may be left waiting for ever
+                cycle.response_complete = True
+                self.transport.close()
 
     def _refusal_of(self, hot: Hot, headers: Headers, body: bytes) -> Refusal | None:
-        if len(body) > BODY_BYTES_MAX:
-            return BodyTooLarge()
-        return refusal_before("POST", hot.path, headers, self._public_url)
+        refusal = refusal_before("POST", hot.path, headers, self._public_url)
+        return BodyTooLarge() if refusal is None and len(body) > BODY_BYTES_MAX else refusal
 
     def _write(self, reply: Reply, cycle: _Cycle, hot: Hot) -> None:
         cycle.response_complete = True

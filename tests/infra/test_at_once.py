@@ -123,3 +123,11 @@ async def test_nothing_stays_set_where_transactions_are(services: Services, tena
     await read(services.database, tenant.id)
     with pytest.raises(asyncpg.PostgresError, match=r"organization_id|uuid"):
         await services.database.call(dict, "SELECT name FROM organization")
+
+
+async def test_a_connection_that_lost_its_setting_is_set_again(services: Services, tenant: Tenant):
+    with pytest.raises(asyncpg.PostgresError):
+        async with services.database.at_once(tenant.id) as tx:
+            await tx.connection.execute("RESET ALL")
+            await tx.gather(names(tx, []))
+    assert [each.name for each in await read(services.database, tenant.id)] == ["Acme"]

@@ -56,6 +56,8 @@ class Works:
             self.at_work[key] -= 1
         if "bad" in items:
             raise Bad(*items)
+        if "called off" in items:
+            raise asyncio.CancelledError
         if {"stuck", "stuck too"} & set(items):
             raise StorageBusy() from TimeoutError("waited for a lock")
         if "storage" in items:
@@ -345,3 +347,15 @@ async def test_thousands_from_everywhere_are_each_answered_once():
     assert len(carried) == len(set(carried)) == 4_000, "none was lost, none done twice"
     assert len(works.batches) < 4_000, "many went together"
     await works.emptied()
+
+
+async def test_work_that_is_called_off_leaves_nobody_waiting():
+    works = Works(shut=True)
+    first = works.ask("a", "called off")
+    await works.begun(1)
+    others = works.ask("a", 1, 2)
+    works.gates["a"].set()
+    async with asyncio.timeout(10):
+        [fault] = await asyncio.gather(*first, return_exceptions=True)
+        assert isinstance(fault, StorageUnavailable)
+        assert await asyncio.gather(*others) == [2, 4]

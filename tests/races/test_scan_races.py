@@ -22,8 +22,10 @@ from tests.support import MovableClock, a_client, a_tenant
 from voelgoed.scanning.actions import batch as batch_module
 from voelgoed.scanning.actions.batch import Batch
 from voelgoed.scanning.actions.supervision import annul
+from voelgoed.scanning.actions.wishes import Override, Wanted
 from voelgoed.scanning.model.supervision import Annulment
 from voelgoed.scanning.rules.facts import attendance_of
+from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.services import Services
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
 
@@ -243,3 +245,49 @@ async def test_annulling_and_scanning_at_once_keeps_the_counts(venue: Venue):
         assert (kept["scan_count"], kept["is_inside"]) == (admitted, admitted == 1)
     inside = await world.rows("SELECT count(*) FROM ticket WHERE is_inside")
     assert (await world.inside())["event"] == inside[0]["count"]
+
+
+@on_two_nodes
+async def test_who_is_let_in_by_hand_makes_no_room_for_others(
+    venue: Venue, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+):
+    """One who counts inside already, in a batch with somebody for whom there is one place; which
+    another node gives away meanwhile."""
+    world, org_id = venue.world, venue.world.tenant.id
+    async with world.services.database.transaction(org_id) as tx:
+        await tx.run("UPDATE gate SET hard_capacity_limit = 2")
+    inside, last, other = [ticket.code for ticket in await world.tickets(3)]
+
+    def wish(code: str) -> Wanted:
+        now = world.now
+        return Wanted(
+            caller=world.tenant.caller("gate_supervisor"),
+            by=Override(world.gates[0].id, "known to me"),
+            scan_id=uuid4(),
+            given=code,
+            presented=read_presented(code),
+            direction="entry",
+            scanned_at=now,
+            received_at=now,
+        )
+
+    first, second = (node.scans for node in venue.nodes)
+    await first.submit(wish(inside))
+    request.getfixturevalue("both_have_looked")
+    written, write = asyncio.Event(), Batch.write
+
+    async def the_larger_later(batch: Batch) -> None:
+        if len(batch.outcomes) == 2:
+            await asyncio.wait_for(written.wait(), 20)
+        await write(batch)
+        written.set()
+
+    monkeypatch.setattr(Batch, "write", the_larger_later)
+    await asyncio.gather(
+        first.submit(wish(inside)), first.submit(wish(last)), second.submit(wish(other))
+    )
+    by_rule = await world.rows(
+        "SELECT ticket_code FROM scan WHERE details->>'overridden' IS NULL ORDER BY 1"
+    )
+    assert sorted(row["ticket_code"] for row in by_rule) == sorted([inside, other])
+    assert (await world.inside())["gate-0"] == 3, "of whom one was let in although it was full"

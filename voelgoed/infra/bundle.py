@@ -102,8 +102,7 @@ async def _send(
     return list(answers) if once_by is None else list(answers)[1:]
 
 
-OTHER_ORGANIZATION = "VG002"
-_GUARD = f"SELECT CASE WHEN current_organization() <> $1 THEN abort('{OTHER_ORGANIZATION}', \
+_GUARD = "SELECT CASE WHEN current_organization() <> $1 THEN abort('VG002', \
 'the connection is set to another organisation') END"
 """Whatever stands between us and PostgreSQL: nobody acts in the name of somebody else."""
 

@@ -121,6 +121,12 @@ class Conveyor(Generic[K, I, R]):
             while belt is not None and belt.waiting:
                 batch.append(belt.waiting.popleft())
             results = [_like(fault) for _ in batch]
+        except asyncio.CancelledError:  # nobody may be left waiting for ever
+            self._answer(batch, [StorageUnavailable() for _ in batch])
+            us = asyncio.current_task()
+            if us is None or us.cancelling():
+                raise
+            return  # only the work was called off
         except Exception as fault:
             if len(batch) > 1:
                 await self._carry_each(key, batch)

@@ -292,10 +292,9 @@ class Database:
             try:
                 yield tx
             except asyncpg.PostgresError as fault:
-                if fault.sqlstate == bundle.OTHER_ORGANIZATION:
-                    self._set_to.pop(process, None)
                 if fault.sqlstate == CHANGED_MEANWHILE:
                     raise ChangedMeanwhile() from None
+                self._set_to.pop(process, None)  # whatever it was, it is set anew
                 raise
         await self._follow_up(tx)
 

@@ -88,9 +88,12 @@ class Live:
         self._forget = forget
         self._forget_all = forget_all
         self._readers: dict[tuple[UUID, str], set[Subscription]] = defaultdict(set)
+        # Apart: looking takes a while, and rests, and who tells of the same topic waits for it. What
+        # others must forget waits for neither.
+        self._dropped = Publisher(database, BATCH_MAX)
         self._told = Publisher(database, BATCH_MAX)
-        # Apart, because looking takes a while, and rests: what is merely told need not wait for it.
         self._looked = Publisher(database, LOOKED_BATCH_MAX)
+        self._publishers = (self._dropped, self._told, self._looked)
         self._tasks: list[asyncio.Task[None]] = []
         self._listening = asyncio.Event()
         self._stopping = False
@@ -98,8 +101,7 @@ class Live:
     async def start(self) -> None:
         self._tasks = [
             asyncio.create_task(self._listen_forever(), name="live-listen"),
-            asyncio.create_task(self._told.run(), name="live-publish"),
-            asyncio.create_task(self._looked.run(), name="live-publish-looking"),
+            *(asyncio.create_task(each.run(), name="live-publish") for each in self._publishers),
         ]
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._listening.wait(), 5)
@@ -108,29 +110,30 @@ class Live:
         with contextlib.suppress(TimeoutError):  # what is committed should still be told
             await asyncio.wait_for(self.is_idle(), DRAIN_S)
         # A task whose connection is just being lost may miss its cancellation.
-        self._stopping = self._told.stopping = self._looked.stopping = True
+        self._stopping = True
+        for publisher in self._publishers:
+            publisher.stopping = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def is_idle(self) -> None:
         """Until nothing waits to be told."""
-        await asyncio.gather(self._told.idle.wait(), self._looked.idle.wait())
+        await asyncio.gather(*(each.idle.wait() for each in self._publishers))
 
     def post(
         self, organization_id: UUID, messages: Iterable[Message], keys: Sequence[str] = ()
     ) -> None:
         """Called after a commit; returns at once. `keys` were dropped by it, and told already; they
-        are told again with what is looked at, for that may be told before."""
+        are told again with the messages, for these may be told before."""
         for message in messages:
-            if message.look is None:
-                self._told.post(organization_id, message)
-            else:
-                self._looked.post_dropped_keys(organization_id, keys)
-                self._looked.post(organization_id, message)
+            publisher = self._told if message.look is None else self._looked
+            if keys:
+                publisher.post_dropped_keys(organization_id, keys)
+            publisher.post(organization_id, message)
 
     def post_dropped_keys(self, organization_id: UUID, keys: Iterable[str]) -> None:
-        self._told.post_dropped_keys(organization_id, keys)
+        self._dropped.post_dropped_keys(organization_id, keys)
 
     def follow(self, organization_id: UUID, topic: str, wake: asyncio.Event) -> Subscription:
         subscription = Subscription(organization_id, topic, wake)

@@ -20,6 +20,8 @@ log = structlog.get_logger()
 
 CHANNEL = "voelgoed_live"
 WAITING_MAX = 10_000
+REREADS_MAX = 20
+"""In a batch, before its messages: however many of these there are, nobody is forgotten."""
 RETRY_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 REST_S = 0.02
 """For so long what comes in for an organisation that was just told something waits for more."""
@@ -127,12 +129,13 @@ class Publisher:
     def _take(self, organization_id: UUID, now: float) -> _Batch:
         """In their order, up to the limit. What is left, or comes in now, is the last in the row."""
         waiting = self._waiting.pop(organization_id)
-        count = min(len(waiting.messages), self._batch_max)
-        messages = [waiting.messages.popleft() for _ in range(count)]
-        self._waiting_count -= count
-        for topic in list(waiting.reread)[: self._batch_max - count]:
+        topics = list(waiting.reread)[:REREADS_MAX]
+        for topic in topics:
             del waiting.reread[topic]
-            messages.append(Message(topic, None))
+        count = min(len(waiting.messages), self._batch_max - len(topics))
+        messages = [Message(topic, None) for topic in topics]
+        messages += [waiting.messages.popleft() for _ in range(count)]
+        self._waiting_count -= count
         dropped_keys, waiting.dropped_keys = list(waiting.dropped_keys), set()
         self._rests_until = {k: until for k, until in self._rests_until.items() if until > now}
         if waiting.is_empty:

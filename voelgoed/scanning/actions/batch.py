@@ -6,7 +6,6 @@ is a batch of one.
 """
 
 import datetime as dt
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -61,9 +60,10 @@ from voelgoed.scanning.rules.facts import (
     ticket_facts,
 )
 from voelgoed.scanning.rules.presented import Presented
+from voelgoed.scanning.rules.rooms import Rooms
 from voelgoed.scanning.rules.tally import Move, Place, Tally
 from voelgoed.scanning.store import occupancy, scans, stations
-from voelgoed.scanning.store.scans import Passing, Room
+from voelgoed.scanning.store.scans import Passing
 from voelgoed.ticketing.actions import admissions
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket, TicketPlace
 from voelgoed.ticketing.rules.barcode import read_barcode, verify_barcode
@@ -118,11 +118,9 @@ class Batch:
         self._annulled: set[UUID] = set()
         self._made: dict[UUID, Outcome] = {}
         self._inside: dict[tuple[UUID, dt.date], int] = {}
-        self._limits: dict[tuple[UUID, dt.date], int] = {}
-        """Of gates where the rule let somebody in because there was room."""
-        self._let_in_by_hand: Counter[tuple[UUID, dt.date]] = Counter()
         self._keys: dict[UUID, dict[int, bytes]] = {}
         self._tally = Tally()
+        self._rooms = Rooms(self._tally)
 
     async def read(self) -> None:
         tx, wishes = self._tx, [outcome.wanted for outcome in self.outcomes]
@@ -354,10 +352,8 @@ class Batch:
         self._tally.add(outcome.move)
         outcome.place = place_of(ticket.kept)
         if is_entry:
-            if outcome.overridden is not None:
-                self._let_in_by_hand[kept.id, day] += 1
-            elif kept.hard_capacity_limit is not None:
-                self._limits[kept.id, day] = kept.hard_capacity_limit
+            if outcome.overridden is None and kept.hard_capacity_limit is not None:
+                self._rooms.let_in(kept.event_id, kept.id, day, kept.hard_capacity_limit)
             ticket.attendance = come_in(before, at, kept.id, day)
             ticket.last_gate_name = kept.name
         else:
@@ -384,8 +380,8 @@ class Batch:
 
         async def write_scans() -> None:
             if new:
-                changes = self._tally.changes()
-                counts.extend(await scans.write_scans(tx, new, passing, changes, self._rooms()))
+                changes, rooms = self._tally.changes(), self._rooms.afterwards()
+                counts.extend(await scans.write_scans(tx, new, passing, changes, rooms))
 
         await tx.gather(
             admissions.write_attendance(tx, moved), write_scans(), record_all(tx, deeds)
@@ -394,12 +390,6 @@ class Batch:
         for outcome in self.outcomes:
             if (twin := outcome.twin) is not None:
                 outcome.scan, outcome.gate, outcome.place = twin.scan, twin.gate, twin.place
-
-    def _rooms(self) -> list[Room]:
-        return [
-            Room(gate_id, day, most + self._let_in_by_hand[gate_id, day])
-            for (gate_id, day), most in self._limits.items()
-        ]
 
     def _tell_counts(
         self, made: Sequence[Outcome], passing: Sequence[Passing], counts: Sequence[Counted]

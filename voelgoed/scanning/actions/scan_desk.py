@@ -93,7 +93,7 @@ class ScanDesk:
         self._given_up.add(work)
         work.add_done_callback(self._let_go)
         done, _ = await asyncio.wait({work}, timeout=ANSWER_S)
-        if not done:
+        if not done or work.cancelled():
             work.cancel()
             raise StorageUnavailable()
         return work.result()

@@ -38,3 +38,11 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     direction: Direction
     scanned_at_canonical: datetime
     day: dt.date
+
+
+class Room(msgspec.Struct, frozen=True):
+    """How many may be inside by a gate, on a day."""
+
+    gate_id: UUID
+    day: dt.date
+    most: int

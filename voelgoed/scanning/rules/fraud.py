@@ -73,7 +73,8 @@ SUBJECT: dict[AlertKind, SubjectType] = {
     "gate_near_capacity": "gate",
 }
 BLOCKS: frozenset[AlertKind] = frozenset({"device_malfunction"})
-"""For which a device is deactivated, where an event wants that. Not for what a visitor can print."""
+"""For which a device is deactivated, where an event wants that. Not for one forged ticket; but whoever
+shows it many codes that are no tickets can bring it about, which is why no event has it unless asked for."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,3 @@
-import datetime as dt
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -6,7 +5,7 @@ import asyncpg
 import msgspec
 
 from voelgoed.infra.database import ChangedMeanwhile, Transaction, json_text
-from voelgoed.scanning.model.occupancy import Counted, Passage
+from voelgoed.scanning.model.occupancy import Counted, Passage, Room
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.model.supervision import PastScan
 
@@ -21,14 +20,6 @@ class Passing(msgspec.Struct, frozen=True):
 
     at_gate: int | None = None
     at_event: int | None = None
-
-
-class Room(msgspec.Struct, frozen=True):
-    """How many may be inside by a gate, on a day."""
-
-    gate_id: UUID
-    day: dt.date
-    most: int
 
 
 async def write_scans(
