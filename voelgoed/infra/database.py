@@ -190,7 +190,7 @@ def date_array(days: Sequence[date]) -> str:
 
 
 @contextmanager
-def refusing(constraint: str, refusal: type[Refusal]) -> Generator[None]:
+def refusing(constraint: str, refusal: type[Refusal | ChangedMeanwhile]) -> Generator[None]:
     """A violation of this named constraint is a refusal; of any other, a fault of ours."""
     try:
         yield
