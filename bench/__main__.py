@@ -6,7 +6,20 @@ between machines. `make bench ARGS="http"` runs the named ones only.
 
 import sys
 
-from bench import checkout, holds, http, imports, layouts, live, scans, seating, sweep
+from bench import (
+    checkout,
+    holds,
+    http,
+    imports,
+    layouts,
+    live,
+    manifests,
+    reports,
+    scans,
+    seating,
+    sweep,
+    syncs,
+)
 
 BENCHES = {
     "http": http.main,
@@ -18,6 +31,9 @@ BENCHES = {
     "checkout": checkout.main,
     "imports": imports.main,
     "scans": scans.main,
+    "manifests": manifests.main,
+    "syncs": syncs.main,
+    "reports": reports.main,
 }
 
 

@@ -129,7 +129,12 @@ wait for each other."""
 @dataclass(frozen=True)
 class Device:
     id: UUID
-    headers: str
+    api_key: str
+    gate_id: UUID
+
+    @property
+    def headers(self) -> str:
+        return f"Authorization: Bearer {self.api_key}\r\nUser-Agent: bench\r\n"
 
 
 @dataclass(frozen=True)
@@ -281,12 +286,12 @@ async def _furnish(stage: Stage, tickets: int, past_scans: int) -> Hall:
         event_id, other_id = [await seated_event(services, stage) for _ in range(2)]
         for each in (event_id, other_id):
             await move_event(database, caller, each, Transition(to="live"))
-        gates = [await _gate(services, stage, event_id, number) for number in range(GATES)]
-        others = [await _gate(services, stage, other_id, n) for n in range(PGBENCH_GATES)]
-        devices = [await _device(services, stage, gates[n % GATES]) for n in range(DEVICES)]
+        gates = [await a_gate(services, stage, event_id, number) for number in range(GATES)]
+        others = [await a_gate(services, stage, other_id, n) for n in range(PGBENCH_GATES)]
+        devices = [await a_device(services, stage, gates[n % GATES]) for n in range(DEVICES)]
         view = await see(database, services.cache, caller, event_id)
-        barcodes = await _tickets(services, stage, admin, event_id, tickets, view)
-        half = await _tickets(services, stage, admin, other_id, tickets, view)
+        barcodes = await tickets_of(services, stage, admin, event_id, tickets, view)
+        half = await tickets_of(services, stage, admin, other_id, tickets, view)
     await _past(admin, event_id, devices[0].id, gates, past_scans)
     await _past(admin, other_id, devices[0].id, others, past_scans)
     await admin.execute(PREPARED)
@@ -302,22 +307,21 @@ async def _furnish(stage: Stage, tickets: int, past_scans: int) -> Hall:
     return Hall(devices, barcodes, statement)
 
 
-async def _gate(services: Services, stage: Stage, event_id: UUID, number: int) -> UUID:
+async def a_gate(services: Services, stage: Stage, event_id: UUID, number: int) -> UUID:
     new = NewGate(code=f"gate-{number}", name=f"Gate {number}", capacity=50_000, status="open")
     return (await create_gate(services.database, stage.caller, event_id, new, None)).id
 
 
-async def _device(services: Services, stage: Stage, gate_id: UUID) -> Device:
+async def a_device(services: Services, stage: Stage, gate_id: UUID) -> Device:
     new = NewPairing(gate_id=gate_id, name="iPad")
     pairing = await create_pairing(services.database, stage.caller, new)
     given = Pair(pairing_token=pairing.pairing_token or "")
     origin = Origin("127.0.0.1", "bench")
     paired = await pair(services.database, services.master_key, origin, given)
-    headers = f"Authorization: Bearer {paired.api_key}\r\nUser-Agent: bench\r\n"
-    return Device(paired.device_id, headers)
+    return Device(paired.device_id, paired.api_key, gate_id)
 
 
-async def _tickets(
+async def tickets_of(
     services: Services,
     stage: Stage,
     admin: "asyncpg.Connection[asyncpg.Record]",

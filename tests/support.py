@@ -20,8 +20,10 @@ from voelgoed.infra.clock import Clock
 from voelgoed.infra.ids import new_id
 from voelgoed.services import Services
 
+MASTER_KEY_BYTES = bytes(range(32))
 PASSWORD = "correct horse battery staple"
 SOON = datetime(2030, 6, 1, 16, 0, tzinfo=UTC)
+PATIENCE_S = 60
 
 
 class MovableClock(Clock):
@@ -106,8 +108,8 @@ def a_gate(**changes: Any) -> dict[str, Any]:
 
 def a_client(url: str, **options: Any) -> httpx.AsyncClient:
     """Of a server without TLS: to read the certificates of all the world takes a twentieth of a
-    second."""
-    return httpx.AsyncClient(base_url=url, verify=False, **options)
+    second. It waits as long as a busy machine needs."""
+    return httpx.AsyncClient(base_url=url, verify=False, timeout=PATIENCE_S, **options)
 
 
 def free_port() -> int:

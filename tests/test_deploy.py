@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from msgspec import Meta
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.scanning.support import World, a_world
+from tests.scanning.sync_support import send, signed, signed_batch, sync
 from tests.support import Tenant
 from voelgoed.scanning.actions.figures import publish_figures
 from voelgoed.services import Services
@@ -102,12 +104,17 @@ async def what_metrics_tell(client: httpx.AsyncClient) -> Told:
 
 @pytest.fixture
 async def told(services: Services, client: httpx.AsyncClient, tenant: Tenant) -> Told:
-    """By a server at which somebody was let in, somebody was not, and a device is."""
+    """By a server at which somebody was let in, somebody was not, two with one ticket were by devices
+    alone, and a device failed to bring anything."""
     world: World = await a_world(services, client, tenant)
     device, ticket = await world.device(), await world.ticket()
     assert await world.verdict(device, ticket.code) == "admitted"
     assert await world.verdict(device, ticket.code) == "already_scanned"
     assert (await client.post("/api/scans", json={})).status_code == 401
+    scan = await signed(world, device, ticket, timedelta(minutes=1))
+    assert (await sync(world, device, scan))["conflicts"]
+    other = await world.device(name="another")
+    assert (await send(world, other, signed_batch(device, scan))).status_code == 403
     await publish_figures(services.database)
     return await what_metrics_tell(client)
 

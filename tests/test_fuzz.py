@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import asyncpg
 import httpx
@@ -25,7 +26,7 @@ from tests.seating.api_support import (
     a_new_layout,
     sell,
 )
-from tests.support import SOON, Tenant, a_client, a_gate, a_tenant, a_venue, an_event
+from tests.support import PATIENCE_S, SOON, Tenant, a_client, a_gate, a_tenant, a_venue, an_event
 from voelgoed.config import Settings
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.services import Services, build_services, running
@@ -90,7 +91,7 @@ def target(postgres: EmbeddedPostgres) -> Iterator[Target]:
 
 def things(url: str, tenant: Tenant) -> dict[str, str]:
     """One real thing of each kind, so that fuzzing gets past "not found"."""
-    with httpx.Client(base_url=url, headers=tenant.as_("owner")) as client:
+    with httpx.Client(base_url=url, headers=tenant.as_("owner"), timeout=PATIENCE_S) as client:
 
         def make(path: str, body: dict[str, Any]) -> dict[str, Any]:
             return client.post(path, json=body).raise_for_status().json()["data"]
@@ -130,7 +131,7 @@ def things(url: str, tenant: Tenant) -> dict[str, str]:
 
 def a_device(url: str, tenant: Tenant, ids: dict[str, str]) -> str:
     """Its key; one more device is among the ids."""
-    with httpx.Client(base_url=url) as client:
+    with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
 
         def pair() -> dict[str, str]:
             body = {"gate_id": ids["gate_id"], "name": "iPad"}
@@ -140,8 +141,27 @@ def a_device(url: str, tenant: Tenant, ids: dict[str, str]) -> str:
 
         first, second = pair(), pair()
         ids["device_id"] = first["device_id"]
+        ids["batch_id"] = a_recovery(client, tenant, first["device_id"])
         ids["alert_id"], ids["scan_id"] = an_alert(client, tenant, ids["event_id"], second)
         return second["api_key"]
+
+
+def a_recovery(client: httpx.Client, tenant: Tenant, device_id: str) -> str:
+    now = datetime.now(UTC).isoformat()
+    scan = {
+        "scan_id": str(uuid4()),
+        "ticket_id": None,
+        "barcode_hash": "sha256:" + "0" * 64,
+        "scanned_at": now,
+        "gate_id": a_gate()["code"],
+        "outcome": "invalid",
+        "signature": "HMAC-SHA256=" + "0" * 64,
+        "offset_seconds": 0,
+    }
+    file = {"device_id": device_id, "exported_at": now, "scans": [scan]}
+    path, headers = "/api/scanning/recoveries", tenant.as_("owner")
+    made = client.post(path, json=file, headers=headers).raise_for_status().json()["data"]
+    return made["batch_id"]
 
 
 def an_alert(

@@ -1,7 +1,9 @@
 """Organisation B, with the most powerful credentials it has, at every address of A's."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid4
 
 import asyncpg
 import httpx
@@ -12,6 +14,7 @@ from tests.seating.api_support import ONE, a_config, a_new_layout, a_zone
 from tests.support import SOON, Tenant, a_gate, a_venue, an_event
 from tests.ticketing.support import a_ticket_type
 from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.scanning.store.conflicts import NewConflict, put_conflicts
 from voelgoed.services import Services
 
 CSV = {"Content-Type": "text/csv"}
@@ -28,6 +31,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "annul_admission": {"reason": "taken over"},
     "move_ticket": {"to": "used", "reason": "taken over"},
     "move_alert": {"version": 1, "to": "resolved", "note": "taken over"},
+    "move_conflict": {"version": 1, "to": "dismissed", "note": "taken over"},
+    "review_recovery": {"to": "rejected", "note": "taken over"},
     "move_event": {"to": "cancelled"},
     "change_membership": {"version": 1, "status": "cancelled"},
     "change_user": {"version": 1, "role": "customer"},
@@ -113,6 +118,12 @@ async def ids(client: httpx.AsyncClient, tenant: Tenant, services: Services) -> 
     await services.watch.is_idle()
     path = f"/api/scanning/events/{event['id']}/alerts"
     [alert] = (await client.get(path, headers=tenant.as_("owner"))).json()["data"]
+    file = a_file(paired.json()["device_id"], gate["code"], services.clock.now())
+    recovered = await make("/api/scanning/recoveries", file)
+    ticket_id = order["tickets"][0]["id"]
+    conflict_id = await a_conflict(
+        services, tenant, event["id"], ticket_id, scanned.json()["scan_id"]
+    )
     imported = await client.post(
         f"/api/events/{event['id']}/ticket-imports",
         content=TABLES["import_tickets"],
@@ -127,9 +138,11 @@ async def ids(client: httpx.AsyncClient, tenant: Tenant, services: Services) -> 
         "device_id": paired.json()["device_id"],
         "scan_id": scanned.json()["scan_id"],
         "alert_id": alert["id"],
+        "conflict_id": conflict_id,
+        "batch_id": recovered["batch_id"],
         "order_id": order["order"]["id"],
         "payment_id": order["payments"][0]["id"],
-        "ticket_id": order["tickets"][0]["id"],
+        "ticket_id": ticket_id,
         "venue_id": venue["id"],
         "event_id": event["id"],
         "gate_id": gate["id"],
@@ -142,6 +155,39 @@ async def ids(client: httpx.AsyncClient, tenant: Tenant, services: Services) -> 
         "seat_id": "A1",
         "ticket_type_id": ticket_type["id"],
     }
+
+
+async def a_conflict(
+    services: Services, tenant: Tenant, event_id: str, ticket_id: str, scan_id: str
+) -> str:
+    """Of a scan with itself, for the event is not live."""
+    conflict = NewConflict(
+        id=uuid4(),
+        event_id=UUID(event_id),
+        ticket_id=UUID(ticket_id),
+        scan_id=UUID(scan_id),
+        winner_scan_id=UUID(scan_id),
+        kind="double_entry",
+        severity="critical",
+    )
+    async with services.database.transaction(tenant.id) as tx:
+        [found] = await put_conflicts(tx, [conflict])
+    return str(found.id)
+
+
+def a_file(device_id: str, gate_code: str, now: datetime) -> dict[str, Any]:
+    """Of what a device could not send."""
+    scan = {
+        "scan_id": str(uuid4()),
+        "ticket_id": None,
+        "barcode_hash": "sha256:" + "0" * 64,
+        "scanned_at": now.isoformat(),
+        "gate_id": gate_code,
+        "outcome": "invalid",
+        "signature": "HMAC-SHA256=" + "0" * 64,
+        "offset_seconds": 0,
+    }
+    return {"device_id": device_id, "exported_at": now.isoformat(), "scans": [scan]}
 
 
 async def send(

@@ -2,13 +2,17 @@
 
 import re
 
+import brotli
 import httpx
 import pytest
 
 from tests.support import Tenant
-from voelgoed.static import APPS
+from voelgoed.static import APPS, DIST
 
 PAGES = ["/", *(f"/{app}/" for app in APPS)]
+SCANNER_FILES = [
+    file for file in (DIST / "scanner").rglob("*") if file.is_file() and file.suffix != ".br"
+]
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/api/docs/"])
@@ -34,8 +38,75 @@ async def test_an_app_may_load_and_call_only_its_own_server(client: httpx.AsyncC
         policy = (await client.get(address)).headers["content-security-policy"]
         assert policy.startswith("default-src 'none'")
         assert "script-src 'self'" in policy
-        assert "unsafe" not in policy
+        assert "unsafe" not in policy.replace("'wasm-unsafe-eval'", "")
         assert "frame-ancestors 'none'" in policy
+
+
+async def test_only_the_scanner_may_run_webassembly_and_so_may_its_workers(
+    client: httpx.AsyncClient,
+):
+    files = [f"/scanner/{file.relative_to(DIST / 'scanner')}" for file in SCANNER_FILES]
+    for path in ["/scanner/", *files]:
+        policy = (await client.get(path)).headers["content-security-policy"]
+        assert "script-src 'self' 'wasm-unsafe-eval';" in policy
+    for path in {"/", "/scannerx", *PAGES, "/api/docs/"} - {"/scanner/"}:
+        assert "wasm" not in (await client.get(path)).headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("accepted", ["gzip, deflate, br, zstd", "br;q=1.0", "gzip", "br;q=0"])
+async def test_files_go_compressed_to_who_takes_that(client: httpx.AsyncClient, accepted: str):
+    [wasm] = (DIST / "scanner" / "assets").glob("*.wasm")
+    path, headers = f"/scanner/assets/{wasm.name}", {"Accept-Encoding": accepted}
+    async with client.stream("GET", path, headers=headers) as answer:
+        sent = b"".join([piece async for piece in answer.aiter_raw()])
+    packed = accepted in ("gzip, deflate, br, zstd", "br;q=1.0")
+    assert answer.headers.get("content-encoding") == ("br" if packed else None)
+    assert answer.headers["content-type"] == "application/wasm"
+    assert answer.headers["vary"] == "accept-encoding"
+    assert "immutable" in answer.headers["cache-control"]
+    assert (brotli.decompress(sent) if packed else sent) == wasm.read_bytes()
+
+
+async def test_only_the_scanner_may_ask_for_the_camera(client: httpx.AsyncClient):
+    for path, may in (("/scanner/", "(self)"), ("/box-office/", "()"), ("/api/session", "()")):
+        allowed = (await client.get(path)).headers["permissions-policy"].split(", ")
+        assert f"camera={may}" in allowed
+        assert "microphone=()" in allowed
+
+
+async def test_the_scanner_is_kept_on_a_device_and_its_service_worker_is_asked_for_anew(
+    client: httpx.AsyncClient,
+):
+    worker = await client.get("/scanner/sw.js")
+    assert worker.headers["content-type"].startswith("text/javascript")
+    assert worker.headers["cache-control"] == "no-cache"
+    named = {
+        path.removeprefix("/scanner/")
+        for path in re.findall(r"path:[`\"'](/scanner/[^`\"']*)", worker.text)
+    }
+    built = {str(file.relative_to(DIST / "scanner")) for file in SCANNER_FILES}
+    assert named | {"index.html", "sw.js"} == built | {""}
+    for path in named:
+        answer = await client.get(f"/scanner/{path}")
+        assert answer.status_code == 200
+        # Compiled while it is loaded only if it is served as what it is.
+        assert (answer.headers["content-type"] == "application/wasm") == path.endswith(".wasm")
+
+
+async def test_an_installable_app_is_described_with_pictures_that_are_there(
+    client: httpx.AsyncClient,
+):
+    page = (await client.get("/scanner/")).text
+    described = re.search(r'rel="manifest" href="([^"]+)"', page)
+    assert described
+    answer = await client.get(described[1])
+    assert answer.headers["content-type"].startswith("application/manifest+json")
+    assert answer.headers["cache-control"] == "no-cache"
+    app = answer.json()
+    assert (app["start_url"], app["display"]) == ("/scanner/", "standalone")
+    for icon in app["icons"]:
+        picture = await client.get(f"/scanner/{icon['src']}")
+        assert picture.headers["content-type"] == icon["type"]
 
 
 async def test_only_the_documentation_may_style_inline(client: httpx.AsyncClient):

@@ -25,7 +25,9 @@ from voelgoed.infra.log import configure_logs
 from voelgoed.infra.migrate import refuse_a_powerful_role, require_current_schema
 from voelgoed.infra.shapes import Email, Name, Slug
 from voelgoed.scanning.actions.recount import recount_all
+from voelgoed.scanning.actions.recoveries import import_queue
 from voelgoed.scanning.model.recount import Difference
+from voelgoed.scanning.model.recoveries import ExportedQueue, Imported
 from voelgoed.seating.actions.layouts import create_layout, create_version, read_config
 from voelgoed.seating.actions.rebuild import rebuild_all
 from voelgoed.seating.cli import (
@@ -64,6 +66,7 @@ console = Console(stderr=True, highlight=False)
 Tenant = Annotated[str, typer.Option("--organization", help="Its short name, such as city-hall.")]
 EventId = Annotated[UUID, typer.Option(help="The event's id.")]
 VENUES_PER_READ = 200
+QUEUE_BYTES_MAX = 16 * 1024 * 1024
 
 
 @organization.command(name="create")
@@ -248,6 +251,52 @@ def recount_scans(
         raise typer.Exit(1)
 
 
+@scans.command(name="import")
+def import_scans(
+    file: Annotated[Path, typer.Argument(help="What a device exported.")], tenant: Tenant
+) -> None:
+    """Import the queue of a device that cannot send it; it counts once somebody has reviewed it."""
+    queue = _read_queue(file)
+
+    async def load(services: Services) -> None:
+        caller = await _on_behalf_of(services, tenant)
+        imported = await import_queue(
+            services.database, services.scans.around, services.master_key, caller, queue
+        )
+        for each in imported.results:
+            if each.message is not None:
+                print(f"{each.scan_id}: {each.message}")
+        print(f"{file}: {_recovered(imported)}")
+        print(imported.batch_id)
+
+    _with_services(load)
+
+
+def _read_queue(file: Path) -> ExportedQueue:
+    try:
+        if file.stat().st_size > QUEUE_BYTES_MAX:
+            raise SettingsError(f"{file}: no device exports more than {QUEUE_BYTES_MAX} bytes.")
+        return msgspec.json.decode(file.read_bytes(), type=ExportedQueue)
+    except OSError as error:
+        raise SettingsError(f"{file}: {error.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        raise SettingsError(f"{file}: this is no queue that a device exported: {fault}") from None
+
+
+def _recovered(imported: Imported) -> str:
+    parts = [f"{imported.kept} of {imported.total} scans of {imported.device_name!r} kept"]
+    for count, what in (
+        (imported.known, "known already"),
+        (imported.rejected, "rejected"),
+        (imported.wrong_signatures, "not signed by it, which never count"),
+        (imported.doubtful, "made at a moment that is to be doubted"),
+    ):
+        if count:
+            parts.append(f"{count} {what}")
+    waits = "; they count once somebody has accepted them" if imported.kept else ""
+    return ", ".join(parts) + waits
+
+
 def _difference(of: Difference) -> str:
     counts = (
         f"{name} {counted}, by the scans {by_scans}"
@@ -262,9 +311,7 @@ def _difference(of: Difference) -> str:
 
 
 def _with_services(work: Callable[[Services], Awaitable[None]]) -> None:
-    chosen = settings()
-    if f"{PREFIX}LOG_LEVEL" not in os.environ:  # a person is reading
-        configure_logs("warning", chosen.log_format)
+    chosen = settings(for_a_person=True)
     services = build_services(chosen, running_database(chosen), master_key=master_key_of(chosen))
 
     async def run() -> None:
@@ -314,9 +361,12 @@ def _ask_for_password() -> str:
     return password
 
 
-def settings() -> Settings:
+def settings(*, for_a_person: bool = False) -> Settings:
+    """Whoever reads what is said asks for more than warnings if they want more."""
     chosen = read_settings()
-    configure_logs(chosen.log_level, chosen.log_format)
+    is_asked = f"{PREFIX}LOG_LEVEL" in os.environ
+    level = chosen.log_level if is_asked or not for_a_person else "warning"
+    configure_logs(level, chosen.log_format)
     return chosen
 
 

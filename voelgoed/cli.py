@@ -4,7 +4,6 @@ import signal
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -12,8 +11,13 @@ import typer
 import uvloop
 
 from voelgoed import admin
-from voelgoed import demo as demo_data
 from voelgoed.config import PREFIX, Settings, SettingsError
+from voelgoed.demo.seed import ensure_demo
+from voelgoed.device.cli import device
+from voelgoed.device.model import DeviceFault
+from voelgoed.device.simulation.cli import simulate
+from voelgoed.infra.certificate import ensure_certificate, own_addresses
+from voelgoed.infra.clock import Clock
 from voelgoed.infra.data_directory import DataDirectory, DataDirectoryError
 from voelgoed.infra.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from voelgoed.infra.migrate import MigrationError, migrate
@@ -22,8 +26,8 @@ from voelgoed.openapi import document
 from voelgoed.seating.cli import UnreadableLayout
 from voelgoed.server import PortError, listen, serve, url_of, work
 from voelgoed.services import Services, build_services, master_key_of
-from voelgoed.static import APPS
 from voelgoed.ticketing.actions.event_keys import opens_event_keys
+from voelgoed.welcome import address_of, welcome
 
 cli = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 cli.add_typer(admin.organization, name="organization")
@@ -31,6 +35,8 @@ cli.add_typer(admin.layout, name="layout")
 cli.add_typer(admin.tickets, name="tickets")
 cli.add_typer(admin.scans, name="scans")
 cli.add_typer(admin.cache, name="cache")
+cli.add_typer(device, name="device")
+cli.command(name="simulate")(simulate)
 
 Host = Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 opens it to others.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")]
@@ -45,6 +51,7 @@ EXPLAINED = (
     MigrationError,
     PortError,
     Refusal,
+    DeviceFault,
 )
 
 
@@ -72,24 +79,43 @@ def _faults(fault: Exception) -> list[str]:
 
 
 @cli.command()
-def up(host: Host = "127.0.0.1", port: Port = 8080) -> None:
+def up(
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen on; 0.0.0.0 opens it to others.")
+    ] = None,
+    port: Port = 8080,
+    https: Annotated[
+        bool,
+        typer.Option("--https", help="For phones nearby: all addresses, a certificate of its own."),
+    ] = False,
+) -> None:
     """Start everything on this machine: database, API, apps and jobs, with a demo."""
-    settings = admin.settings()
+    settings = admin.settings(for_a_person=True)
     _end_as_by_ctrl_c()
     directory = DataDirectory.claim(settings.data)
     try:
-        listener = listen(host, port)
-        url = url_of(listener)
-        directory.announce(url)
+        listener = listen(host or ("0.0.0.0" if https else "127.0.0.1"), port)  # noqa: S104 (asked for)
+        address = address_of(listener, https=https)
+        if https and settings.public_url is None:
+            settings = msgspec.structs.replace(settings, public_url=address.phone or address.here)
+        directory.announce(address.here)
+        certificate = (
+            ensure_certificate(directory, own_addresses(), Clock().now()) if https else None
+        )
         with _database(settings, directory) as database_url:
             services = _services(settings, database_url)
-            demo = uvloop.run(_prepare_demo(services, directory, url))
+            demo = uvloop.run(
+                ensure_demo(
+                    settings, database_url, services.master_key, directory, address.here, admin.step
+                )
+            )
             uvloop.run(
                 serve(
                     services,
                     listener,
                     with_jobs=True,
-                    on_ready=lambda: _welcome(url, directory.path, demo),
+                    on_ready=lambda: welcome(address, directory.path, demo),
+                    certificate=certificate,
                 )
             )
             admin.step("Stopping")
@@ -193,29 +219,3 @@ def _end_as_by_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored
     for number in ENDS:
         signal.signal(number, lambda _number, _frame: signal.raise_signal(signal.SIGINT))
-
-
-async def _prepare_demo(
-    services: Services, directory: DataDirectory, url: str
-) -> demo_data.Demo | None:
-    await services.database.open()
-    try:
-        return await demo_data.ensure_demo(
-            services.database, services.cache, directory, url, admin.step
-        )
-    finally:
-        await services.database.close()
-
-
-def _welcome(url: str, data: Path, demo: demo_data.Demo | None) -> None:
-    organization = f"?org={demo.organization_slug}" if demo else ""
-    print("\nVoelgoed is running. Ctrl-C stops it.\n")
-    for app in APPS:
-        print(f"  {app:<12} {url}/{app}/{organization}")
-    print(f"  {'API':<12} {url}/api/docs")
-    if demo:
-        print(f"\n  Demo log-ins, organisation {demo.organization_slug!r}:")
-        for role, user in demo.users.items():
-            print(f"  {role:<16} {user.email:<32} {user.password}")
-        print(f"\n  All of this is in {data / demo_data.FILE}")
-    print(flush=True)

@@ -48,6 +48,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_format: Literal["auto", "json", "console"] = "auto"
     database_connections_max: int = 20
     """Per process; PostgreSQL's max_connections must cover all processes."""
+    sync_batches_per_minute_max: int = 10
+    """Of scans made offline, from one device."""
 
     @property
     def secure_cookies(self) -> bool:
@@ -72,6 +74,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         raise SettingsError(f"A setting is wrong: {fault}") from None
     if not 2 <= settings.database_connections_max <= 1000:
         raise SettingsError(f"{PREFIX}DATABASE_CONNECTIONS_MAX must be between 2 and 1000.")
+    if not 1 <= settings.sync_batches_per_minute_max <= 100_000:
+        raise SettingsError(f"{PREFIX}SYNC_BATCHES_PER_MINUTE_MAX must be between 1 and 100000.")
     if settings.redis_url and urlsplit(settings.redis_url).scheme not in REDIS_SCHEMES:
         raise SettingsError(f"{PREFIX}REDIS_URL must begin with one of {', '.join(REDIS_SCHEMES)}.")
     if settings.public_url and not re.match(r"https?://[^/]", settings.public_url):

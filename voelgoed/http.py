@@ -29,10 +29,12 @@ from voelgoed.accounts.access import (
     headers_in,
     host_in,
     is_cross_site,
+    note_arrival,
     provide_call,
 )
 from voelgoed.accounts.model import CrossSiteRequest
 from voelgoed.events import api as events_api
+from voelgoed.infra.digest import is_of
 from voelgoed.infra.metrics import http_requests
 from voelgoed.infra.refusal import InvalidRequest, Malformed, NotFound, Refusal
 from voelgoed.infra.web import (
@@ -43,6 +45,7 @@ from voelgoed.infra.web import (
     BodyTooSlow,
     ErrorBody,
     Headers,
+    InvalidDigest,
     InvalidJson,
     MethodNotAllowed,
     Receive,
@@ -56,7 +59,9 @@ from voelgoed.infra.web import (
     reply_with,
     send_reply,
     status_of,
+    unpacked,
 )
+from voelgoed.reporting import api as reporting_api
 from voelgoed.scanning import api as scanning_api
 from voelgoed.seating import api as seating_api
 from voelgoed.services import Services
@@ -74,6 +79,7 @@ API_ROUTES = [
     *seating_api.ROUTES,
     *ticketing_api.ROUTES,
     *scanning_api.ROUTES,
+    *reporting_api.ROUTES,
 ]
 APOLOGY = ErrorBody("internal_error", "Something went wrong here; it has been noted.", {})
 DEPENDENCIES = {"call": Provide(provide_call, sync_to_thread=False)}
@@ -118,7 +124,7 @@ def refuse(_: Request[Any, Any, Any], refusal: Refusal) -> Response[ErrorBody]:
 def refuse_http(request: Request[Any, Any, Any], fault: HTTPException) -> Response[ErrorBody]:
     """What the framework refuses, in our words."""
     if fault.status_code < 500:
-        return refuse(request, _in_our_words(fault))
+        return refuse(request, _in_our_words(request, fault))
     if static.is_page(request.scope["path"]):  # a name that the file system cannot have
         return refuse(request, NotFound())
     return apologise(request, fault)
@@ -142,9 +148,10 @@ def _logged(request: Request[Any, Any, Any]) -> str:
     return static.ORDERS if static.is_below(path, static.ORDERS) else path
 
 
-def _in_our_words(fault: HTTPException) -> Refusal:
+def _in_our_words(request: Request[Any, Any, Any], fault: HTTPException) -> Refusal:
     if isinstance(fault, ValidationException):
-        return InvalidRequest(faults=_faults(fault))
+        faults_are = request.route_handler.opt.get("faults_are", InvalidRequest)
+        return faults_are(faults=_faults(fault))
     if isinstance(fault, MethodNotAllowedException):
         return MethodNotAllowed()
     if isinstance(fault, NotFoundException):
@@ -171,7 +178,20 @@ class StrictRequest(Request[Any, Any, Any]):
     """Reads a body as exactly the shape its route declares: "5" is no number, 5 no time."""
 
     async def json(self) -> Any:
-        body = await self.body()
+        opt = self.route_handler.opt
+        try:
+            body = await self.body()
+            if (bytes_max := opt.get("unpacks")) is not None:
+                if not is_of(self.headers.get("content-digest", ""), body):
+                    raise InvalidDigest()
+                body = unpacked(body, self.headers.get("content-encoding"), bytes_max)
+            return self._read(body, opt.get("faults_are", InvalidRequest))
+        except Refusal as refusal:
+            if (on_fault := opt.get("on_fault")) is not None:
+                await on_fault(self, refusal)
+            raise
+
+    def _read(self, body: bytes, faults_are: type[Refusal]) -> Any:
         declared = self.route_handler.parsed_data_field
         if declared is None:
             raise TypeError("this route declares no body")
@@ -179,8 +199,9 @@ class StrictRequest(Request[Any, Any, Any]):
             return msgspec.json.decode(body, type=declared.annotation)
         except msgspec.ValidationError as fault:
             message, _, path = str(fault).partition(" - at `")
-            faults = [{"path": path.rstrip("`") or "$", "message": message}]
-            raise InvalidRequest(faults=faults) from None
+            raise faults_are(
+                faults=[{"path": path.rstrip("`") or "$", "message": message}]
+            ) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise InvalidJson() from None
 
@@ -203,13 +224,14 @@ class Front:
 
     async def _answer_http(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = time.perf_counter()
+        note_arrival(scope, self.services.clock.now())
         status = 500
 
         async def sending(message: MutableMapping[str, Any]) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_headers(message["headers"], scope["path"])
+                _add_headers(message["headers"], path)
             await send(message)
 
         async def receiving() -> MutableMapping[str, Any]:
@@ -229,6 +251,10 @@ class Front:
             scope["path_template"] = hot.template
             await send_reply(sending, await self._reply(hot, scope, receiving))
         else:
+            if (
+                packed := static.packed_path(path, headers.get(b"accept-encoding", b""))
+            ) is not None:
+                scope["path"], scope["raw_path"] = packed, packed.encode()
             await self.app(scope, receiving, sending)  # pyright: ignore[reportArgumentType]
         route = scope.get("path_template") or "none"
         observer(method, route, status).observe(time.perf_counter() - begun)
@@ -329,6 +355,7 @@ def headers_around(path: str) -> list[tuple[bytes, bytes]]:
     """Of every answer."""
     return [
         (b"content-security-policy", static.policy_of(path)),
+        (b"permissions-policy", static.permissions_of(path)),
         (b"x-content-type-options", b"nosniff"),
         (b"referrer-policy", b"same-origin"),
         (b"cross-origin-opener-policy", b"same-origin"),
@@ -340,5 +367,7 @@ NOT_KEPT = (b"cache-control", b"no-store")
 
 def _add_headers(headers: list[tuple[bytes, bytes]], path: str) -> None:
     headers += headers_around(path)
+    if path in static.PACKED:
+        headers.append((b"vary", b"accept-encoding"))
     if all(name != b"cache-control" for name, _ in headers):
         headers.append(NOT_KEPT)

@@ -18,6 +18,7 @@ from voelgoed.infra.refusal import Invalid, Missing, Refusal, Unauthenticated
 from voelgoed.scanning.access import anybody_of
 from voelgoed.scanning.live import (
     may_follow_alerts,
+    may_follow_batch,
     may_follow_device,
     may_follow_event,
     may_follow_gate,
@@ -48,6 +49,7 @@ TOPIC_RULES: dict[str, tuple[int, TopicRule]] = {
     "gate": (1, may_follow_gate),
     "device": (1, may_follow_device),
     "alerts": (1, may_follow_alerts),
+    "batch": (1, may_follow_batch),
 }
 """By the word before the first colon: how many ids come after it, and who raises when this
 caller may not follow what they name."""
@@ -100,6 +102,8 @@ class _Connection:
         self._caller = caller
         self._wake = asyncio.Event()
         self._followed: dict[str, Subscription] = {}
+        self._delivered: set[str] = set()
+        """Of those the topics whose follower was told so: first that, then the messages."""
         self._sending = asyncio.Lock()
         self._look_again = asyncio.Event()
 
@@ -128,6 +132,7 @@ class _Connection:
     def _unfollow(self, topic: str) -> None:
         # By two tasks, the reader's wish and the recheck: whoever comes second finds it gone.
         subscription = self._followed.pop(topic, None)
+        self._delivered.discard(topic)
         if subscription is not None:
             self._live.unfollow(subscription)
 
@@ -152,27 +157,35 @@ class _Connection:
                 raise TooManyTopics()
             async with self._database.transaction(self._caller.organization_id) as tx:
                 await _authorize(tx, self._caller, topic)
-            # Follow first, then ask for the number: what comes in between is not lost,
-            # and what the number already covers is not sent.
-            subscription = self._followed.get(topic)
-            if subscription is None:
-                subscription = self._live.follow(self._caller.organization_id, topic, self._wake)
-                self._followed[topic] = subscription
-            async with self._database.transaction(self._caller.organization_id) as tx:
-                seq = await current_seq(tx, topic)
-            subscription.discard_up_to(seq)
+            seq = await self._follow(topic)
         except Refusal as refusal:
             self._unfollow(topic)
             told = {"error": refusal.code, "message": refusal.message}
             await self._send({"type": "refused", "topic": topic, **told})
         else:
             await self._send({"type": "subscribed", "topic": topic, "seq": seq})
+            self._delivered.add(topic)
+            self._wake.set()
+
+    async def _follow(self, topic: str) -> int:
+        """First, and then ask for the number: what comes in between is not lost, and what the number
+        already covers is not sent."""
+        subscription = self._followed.get(topic)
+        if subscription is None:
+            subscription = self._live.follow(self._caller.organization_id, topic, self._wake)
+            self._followed[topic] = subscription
+        async with self._database.transaction(self._caller.organization_id) as tx:
+            seq = await current_seq(tx, topic)
+        subscription.discard_up_to(seq)
+        return seq
 
     async def _deliver(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            for subscription in list(self._followed.values()):
+            for topic, subscription in list(self._followed.items()):
+                if topic not in self._delivered:
+                    continue
                 for envelope in subscription.take():
                     if envelope.topic.startswith("device:"):
                         self._look_again.set()

@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 import uvicorn
 
@@ -18,6 +19,7 @@ REQUESTS_AT_ONCE_MAX = 2_000
 WEBSOCKET_FRAME_BYTES_MAX = 16 * 1024
 SHUTDOWN_S = 10
 GARBAGE_THRESHOLDS = (20_000, 20, 50)
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (what to say instead of it)
 
 
 class PortError(Exception):
@@ -41,17 +43,32 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def url_of(listener: socket.socket) -> str:
+def url_of(listener: socket.socket, *, scheme: str = "http") -> str:
+    """For whoever sits at this machine."""
     host, port = listener.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    return url_at(ANYWHERE.get(str(host), str(host)), port, scheme=scheme)
+
+
+def url_at(host: str, port: int, *, scheme: str) -> str:
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def is_for_others(listener: socket.socket) -> bool:
+    return listener.getsockname()[0] in ANYWHERE
 
 
 async def serve(
-    services: Services, listener: socket.socket, *, with_jobs: bool, on_ready: Callable[[], None]
+    services: Services,
+    listener: socket.socket,
+    *,
+    with_jobs: bool,
+    on_ready: Callable[[], None],
+    certificate: Path | None = None,
 ) -> None:
+    """With a certificate, over TLS."""
     _collect_garbage_seldom()
     async with running(services, with_jobs=with_jobs):
-        server = _Server(configuration(services), on_ready)
+        server = _Server(configuration(services, certificate), on_ready)
         with _ending_by_signal(server):
             await server.serve(sockets=[listener])
 
@@ -84,7 +101,7 @@ class _Server(uvicorn.Server):
         self._on_ready()
 
 
-def configuration(services: Services) -> uvicorn.Config:
+def configuration(services: Services, certificate: Path | None = None) -> uvicorn.Config:
     settings: Settings = services.settings
     return uvicorn.Config(
         create_app(services),  # pyright: ignore[reportArgumentType]
@@ -97,6 +114,7 @@ def configuration(services: Services) -> uvicorn.Config:
         ws_max_size=WEBSOCKET_FRAME_BYTES_MAX,
         timeout_graceful_shutdown=SHUTDOWN_S,
         forwarded_allow_ips=settings.forwarded_allow_ips,
+        ssl_certfile=certificate,
     )
 
 

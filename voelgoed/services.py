@@ -14,8 +14,11 @@ from voelgoed.infra.jobs import Jobs
 from voelgoed.infra.live import Live
 from voelgoed.infra.mail import Mail
 from voelgoed.infra.master_key import MasterKey, key_kept_in
+from voelgoed.reporting.actions.desk import ReportDesk
 from voelgoed.scanning import jobs as scanning_jobs
+from voelgoed.scanning.actions.manifests import Manifests
 from voelgoed.scanning.actions.scan_desk import ScanDesk
+from voelgoed.scanning.actions.sync_desk import SyncDesk
 from voelgoed.scanning.actions.watch import FraudWatch
 from voelgoed.seating import jobs as seating_jobs
 from voelgoed.ticketing import jobs as ticketing_jobs
@@ -43,7 +46,10 @@ class Services:
     documents: Documents
     letters: Letters
     scans: ScanDesk
+    syncs: SyncDesk
     watch: FraudWatch
+    manifests: Manifests
+    reports: ReportDesk
 
 
 def master_key_of(settings: Settings) -> MasterKey:
@@ -84,12 +90,14 @@ def build_services(
     ticketing_jobs.register_imports(jobs, Context(database, cache, key))
     doorman = Doorman(database)
     mail = Mail(settings.smtp_url, settings.mail_from)
-    checkout = Checkout(database, cache, key, Providers(key), mails=mail.enabled)
+    providers = Providers(key, settings.public_url)
+    checkout = Checkout(database, cache, key, providers, mails=mail.enabled)
     documents = Documents(database, cache, key)
     letters = Letters(database, documents, mail, settings.public_url)
     if mail.enabled:  # or they wait for a process that can send them
         ticketing_jobs.register_letters(jobs, letters)
     watch = FraudWatch(database)
+    scans = ScanDesk(database, cache, watch)
     return Services(
         settings=settings,
         clock=clock,
@@ -104,8 +112,13 @@ def build_services(
         mail=mail,
         documents=documents,
         letters=letters,
-        scans=ScanDesk(database, cache, watch),
+        scans=scans,
+        syncs=SyncDesk(
+            database, scans.around, scans.last_scans, settings.sync_batches_per_minute_max
+        ),
         watch=watch,
+        manifests=Manifests(database, cache, key),
+        reports=ReportDesk(database, cache),
     )
 
 
@@ -119,6 +132,7 @@ async def running(services: Services, *, with_jobs: bool) -> AsyncGenerator[None
         yield
     finally:
         await services.jobs.stop()
+        await services.manifests.stop()
         await services.watch.stop()
         await services.live.stop()
         await services.cache.close()

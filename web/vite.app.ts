@@ -1,6 +1,11 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
-import { defineConfig, type UserConfig } from 'vite';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
+
+const COMPRESSED = /\.(js|css|svg|wasm)$/;
 
 export const svelteWithRunes = () =>
   svelte({ configFile: false, compilerOptions: { runes: true } });
@@ -9,7 +14,7 @@ export const svelteWithRunes = () =>
 export function appConfig(name: string, base = `/${name}/`): UserConfig {
   return defineConfig({
     base,
-    plugins: [svelteWithRunes()],
+    plugins: [svelteWithRunes(), compressed()],
     build: {
       outDir: fileURLToPath(new URL(`./dist/${name}/`, import.meta.url)),
       emptyOutDir: true,
@@ -17,4 +22,25 @@ export function appConfig(name: string, base = `/${name}/`): UserConfig {
       assetsInlineLimit: 0,
     },
   });
+}
+
+/** Of each file that never changes, in `packed/`: what the server sends to who takes Brotli. */
+function compressed(): Plugin {
+  let assets = '';
+  let packed = '';
+  return {
+    name: 'voelgoed-compressed',
+    apply: 'build',
+    configResolved(config) {
+      assets = join(config.build.outDir, config.build.assetsDir);
+      packed = join(config.build.outDir, 'packed');
+    },
+    closeBundle() {
+      mkdirSync(packed, { recursive: true });
+      for (const name of readdirSync(assets).filter((each) => COMPRESSED.test(each))) {
+        const content = readFileSync(join(assets, name));
+        writeFileSync(join(packed, `${name}.br`), brotliCompressSync(content));
+      }
+    },
+  };
 }

@@ -88,6 +88,11 @@ ELSEWHERE = {
     ("POST", "/api/scanning/scans/{scan_id:uuid}/annulment"),
     ("POST", "/api/scanning/tickets/{ticket_id:uuid}/transitions"),
     ("POST", "/api/scanning/alerts/{alert_id:uuid}/transitions"),
+    ("POST", "/api/scans/sync"),
+    ("POST", "/api/scanning/sync"),
+    ("POST", "/api/scanning/conflicts/{conflict_id:uuid}/transitions"),
+    ("POST", "/api/scanning/recoveries"),
+    ("POST", "/api/scanning/recoveries/{batch_id:uuid}/transitions"),
 }
 """By a payment provider, or after it (tests/ticketing/test_payments.py); by a job, when it is done
 (test_order_letters.py, test_import_api.py); by a device, to one, or after a scan (tests/scanning)."""
@@ -491,6 +496,17 @@ async def test_a_faulty_question_is_refused(
     answer = await client.get("/api/audit", params=params, headers=tenant.as_("admin"))
     [fault] = answer.json()["details"]["faults"]
     assert (answer.status_code, fault["path"]) == (422, next(iter(params)))
+
+
+@pytest.mark.parametrize("path", ["/api/audit", "/api/audit.csv"])
+@pytest.mark.parametrize("name", ["since", "until"])
+@pytest.mark.parametrize("moment", ["2026-11-17T12:00:00", "0001-01-01T00:00:00Z"])
+async def test_a_moment_has_an_offset_and_is_of_this_age(
+    client: httpx.AsyncClient, tenant: Tenant, path: str, name: str, moment: str
+) -> None:
+    answer = await client.get(path, params={name: moment}, headers=tenant.as_("admin"))
+    assert answer.status_code == 422, "or it would be read by the clock of whatever machine this is"
+    assert [fault["path"] for fault in answer.json()["details"]["faults"]] == [name]
 
 
 async def test_nobody_reads_the_log_of_another_organisation(

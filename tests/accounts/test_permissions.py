@@ -33,8 +33,9 @@ ROLES: tuple[Role, ...] = get_args(Role)
 DECIDED_INSIDE: set[Permission] = {"events.read_unpublished", "seats.sell_withheld"}
 """By the routes that read events, and by those that look at or take seats."""
 ABOUT: dict[str, str] = {
-    "admissions": r"/scanning/.*(admissions|annulment|alerts|tickets)",
-    "devices": r"/scanning/(devices|pairings)",
+    "admissions": r"/scanning/.*(admissions|annulment|alerts|conflicts|recoveries|tickets|outlook|/scans$)"
+    r"|/reports/attendance",
+    "devices": r"/scanning/(devices|pairings|recoveries|events/.*/manifest-status)",
     "gates": r"/(gates|scan-policy|occupancy)",
     "event_keys": r"/events/.*/keys$",
     "seats": r"/(seat|layout|availability|best-available|selection-checks|zones)",
@@ -42,7 +43,7 @@ ABOUT: dict[str, str] = {
     "seating_policy": r"/seating-policy",
     "holds": r"/(holds|seats)",
     "orders": r"/(orders|tickets)",
-    "sales": r"/(orders|payments|tickets|sales-funnel|exports)",
+    "sales": r"/(orders|payments|tickets|reports|exports)",
     "payment_accounts": r"/payment-accounts",
     "tickets": r"/ticket-imports",
     "ticket_types": r"/(ticket-types|prices)",
@@ -187,7 +188,8 @@ def test_reading_needs_a_reading_permission_and_the_rest_a_writing_one(services:
             subject, _, kind = permission.partition(".")
             changes = call.method != "GET" and call.path not in QUESTIONS
             assert kind in ({"write", "block", "import"} if changes else {"read", "import"}) or (
-                call.path == "/api/layout-checks" and kind == "write"  # asked by who writes one
+                # Asked by who writes one.
+                call.path in ("/api/layout-checks", "/api/layout-readings") and kind == "write"
             ), call
             assert re.search(ABOUT.get(subject, f"/{subject}"), call.path), call
 

@@ -19,6 +19,7 @@ import asyncpg
 import httpx
 from websockets.sync.client import ClientConnection, connect
 
+from tests.support import MASTER_KEY_BYTES
 from voelgoed.infra.embedded import EmbeddedPostgres
 
 EXECUTABLE = Path(sys.executable).with_name("voelgoed")
@@ -57,7 +58,7 @@ class Process:
 
     @property
     def url(self) -> str:
-        found = re.search(r"http://\S+?:\d+", self.out + self.err)
+        found = re.search(r"https?://\S+?:\d+", self.out + self.err)
         assert found, self.err
         return found[0]
 
@@ -150,6 +151,31 @@ class Installation:
         shutil.rmtree(self._directory)
 
 
+class ServerProcess:
+    """The real executable on the tests' database; it can be killed, and started again elsewhere."""
+
+    def __init__(self, installation: Installation, database_url: str) -> None:
+        self._installation = installation
+        self._database_url = database_url
+        self._process: Process | None = None
+        self.starts = 0
+
+    async def start(self, **settings: str) -> str:
+        """Where it listens."""
+        assert self._process is None
+        settings = {"master_key": MASTER_KEY_BYTES.hex()} | settings
+        process = self._installation.serve(self._database_url, **settings)
+        await asyncio.to_thread(process.wait_for, "Serving http")
+        self._process = process
+        self.starts += 1
+        return process.url
+
+    async def kill(self) -> None:
+        assert self._process is not None
+        await asyncio.to_thread(self._process.end, signal.SIGKILL)
+        self._process = None
+
+
 @contextmanager
 def an_installation() -> Iterator[Installation]:
     installation = Installation()
@@ -210,7 +236,7 @@ def frame(socket: ClientConnection) -> dict[str, Any]:
 
 
 def runs_of(job: str, process: Process) -> int:
-    metrics = httpx.get(f"{process.url}/metrics", trust_env=False).text
+    metrics = httpx.get(f"{process.url}/metrics", trust_env=False, timeout=HANG_S).text
     found = re.search(rf'^voelgoed_jobs_total{{name="{job}",outcome="done"}} (\d+)', metrics, re.M)
     return int(found[1]) if found else 0
 

@@ -21,7 +21,7 @@ async def test_without_postgresql_a_device_is_told_to_decide_itself_and_afterwar
         async with (
             a_node(cluster.url(), clock, master_key=MASTER_KEY) as services,
             serving(services) as url,
-            a_client(url, timeout=20) as client,
+            a_client(url) as client,
         ):
             world = await a_world(services, client, await a_tenant(services, "acme"))
             device, (known, new) = await world.device(), await world.tickets(2)

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from tests.chaos.processes import (
+    HANG_S,
     Process,
     a_client,
     a_follower,
@@ -146,7 +147,8 @@ def test_wrong_passwords_are_counted_over_both(both: list[Process], tenant: Tena
 
     def attempt(number: int, password: str = "wrong-password") -> int:
         url = f"{both[number % 2].url}/api/sessions"
-        return httpx.post(url, json=who | {"password": password}, trust_env=False).status_code
+        sent = who | {"password": password}
+        return httpx.post(url, json=sent, trust_env=False, timeout=HANG_S).status_code
 
     assert [attempt(number) for number in range(10)] == [401] * 10
     assert [attempt(number, PASSWORD) for number in range(2)] == [429] * 2

@@ -1,8 +1,8 @@
 """`voelgoed up` as a person meets it: started, started twice, stopped, cut off, refused."""
 
-import json
 import signal
 import socket
+import ssl
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,6 +152,8 @@ def test_an_end_while_it_starts_leaves_nothing_running(
         ("Starting PostgreSQL", 0.0, False),
         ("Making a demo", 0.0, True),
         ("Making a demo", 0.2, False),
+        ("Selling", 0.3, True),
+        ("Letting people in", 0.2, False),
     ],
 )
 def test_a_first_start_cut_off_by_kill_9_is_finished_by_the_next(
@@ -168,13 +170,22 @@ def test_a_first_start_cut_off_by_kill_9_is_finished_by_the_next(
     assert len(read(demo, f"/api/events/{demo['event_id']}/gates")) == len(demo["gates"]) == 3
 
 
-def test_a_start_cut_off_after_the_doors_were_opened_is_finished_too(here: Installation) -> None:
-    here.up().end(signal.SIGTERM)
-    finished = here.demo
-    unfinished = finished | {"organization_id": None, "event_id": None, "gates": []}
-    (here.data / "demo.json").write_text(json.dumps(unfinished))
-    here.up()
-    assert [here.demo[name] for name in KEPT] == [finished[name] for name in KEPT]
+def test_a_phone_nearby_is_served_over_tls_by_the_same_certificate_every_time(
+    here: Installation,
+) -> None:
+    first = here.up("--https")
+    certificate = (here.data / "tls.pem").read_bytes()
+    demo, port = here.demo, int(first.url.rpartition(":")[2])
+    assert demo["url"] == first.url == f"https://127.0.0.1:{port}"
+    assert listening_addresses(first.pid) == {f"00000000:{port:04X}"}
+    trusted = ssl.create_default_context(cafile=here.data / "tls.pem")
+    who = {"organization": demo["organization_slug"], **demo["users"]["owner"]}
+    with httpx.Client(base_url=first.url, verify=trusted, trust_env=False, timeout=30) as client:
+        cookie = client.post("/api/sessions", json=who).headers["set-cookie"]
+    assert "Secure" in cookie
+    first.end(signal.SIGTERM)
+    here.up("--https")
+    assert (here.data / "tls.pem").read_bytes() == certificate
 
 
 def test_a_busy_port_is_explained(here: Installation) -> None:

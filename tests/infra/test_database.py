@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from tests.support import Tenant
+from voelgoed.infra import database as database_module
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.refusal import StorageUnavailable
@@ -41,7 +42,12 @@ async def test_an_error_undoes_everything_and_tells_nobody(services: Services, t
     assert told == ["event:2"]
 
 
-async def test_a_cancelled_request_leaves_no_open_transaction(services: Services, tenant: Tenant):
+async def test_a_cancelled_request_leaves_no_open_transaction(
+    services: Services, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        database_module, "ACQUIRE_TIMEOUT_S", 30.0
+    )  # as long as a busy machine needs
     begun = asyncio.Event()
 
     async def slow() -> None:
@@ -53,7 +59,9 @@ async def test_a_cancelled_request_leaves_no_open_transaction(services: Services
     for _ in range(20):  # more often than there are connections
         begun.clear()
         task = asyncio.create_task(slow())
-        await begun.wait()
+        beginning = asyncio.create_task(begun.wait())
+        await asyncio.wait({task, beginning}, return_when=asyncio.FIRST_COMPLETED)
+        assert begun.is_set(), task
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     assert await name_of(services.database, tenant) == "Acme"

@@ -306,6 +306,8 @@ async def waiting(tx: Transaction, count: int) -> None:
             if found >= count:
                 return
             await asyncio.sleep(0.005)
+            # Else who connects after the first look is never seen by this transaction.
+            await tx.connection.execute("SELECT pg_stat_clear_snapshot()")
 
 
 # One membership, one seat.

@@ -71,7 +71,10 @@ async def test_a_device_that_names_another_is_refused(world: World):
 
 
 async def test_a_heartbeat_says_how_a_device_is_and_hears_where_it_is(world: World):
-    device = await world.device()
+    device, beside = await world.device(), await world.device(world.gates[1])
+    for each, ticket in zip((device, beside), await world.tickets(2), strict=True):
+        await world.verdict(each, ticket.code)
+    event = (await world.ask("GET", f"/api/events/{world.event_id}")).json()["data"]
     slow = (world.now - timedelta(seconds=90)).isoformat()
     answer = await beat(
         world,
@@ -96,10 +99,14 @@ async def test_a_heartbeat_says_how_a_device_is_and_hears_where_it_is(world: Wor
         "event_id": str(world.event_id),
         "event_name": "Festival",
         "event_status": "live",
+        "gate_inside": 1,
+        "event_inside": 2,
+        "event_capacity": event["capacity"],
+        "manifest_version": None,
         "is_rotation_due": False,
     }
-    [seen] = (await world.ask("GET", DEVICES)).json()["data"]
-    assert seen["id"] == str(device.id)
+    listed = (await world.ask("GET", DEVICES)).json()["data"]
+    [seen] = [each for each in listed if each["id"] == str(device.id)]
     assert 90 <= seen["clock_offset_seconds"] < 120
     told = ("battery_percent", "queue_length", "app_version", "manifest_version")
     assert [seen[each] for each in told] == [34, 7, "1.4.2", 12]

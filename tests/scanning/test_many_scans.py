@@ -9,12 +9,13 @@ import httpx
 
 from tests.scanning.support import TABLET, Device, a_world
 from tests.support import MovableClock, Tenant
-from voelgoed.infra.refusal import Refusal
+from voelgoed.infra.refusal import Refusal, Unavailable
 from voelgoed.scanning.actions.own_device import prove
 from voelgoed.scanning.model.scans import NewScan
 from voelgoed.services import Services
 
 SCANS, AT_ONCE, TICKETS = 10_000, 100, 60
+ATTEMPTS_MAX = 20
 
 
 async def test_attempts_are_scan_rows_are_audit_rows(
@@ -35,11 +36,16 @@ async def test_attempts_are_scan_rows_are_audit_rows(
             scan_id=uuid4(),
             direction="exit" if random.random() < 0.3 else "entry",
         )
-        try:
-            answer = await services.scans.scan(proven.caller, proven.key_version, new)
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                answer = await services.scans.scan(proven.caller, proven.key_version, new)
+            except Unavailable:
+                continue  # under the same id, as a device would where this machine is too busy
+            except Refusal as refusal:
+                told[refusal.code] += 1
+                return
             told[str(answer.reason) if answer.reason else answer.status] += 1
-        except Refusal as refusal:
-            told[refusal.code] += 1
+            return
 
     async def steward(number: int) -> None:
         random = Random(number)

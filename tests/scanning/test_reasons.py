@@ -198,6 +198,6 @@ async def test_a_membership_that_ended(
 
 
 def test_these_are_all_the_reasons():
-    apart = {"not_valid_today", "membership_not_active"}
+    apart = {"not_valid_today", "membership_not_active", "unverified"}
     assert {case[0] for case in CASES} | apart == set(get_args(Reason))
     assert len(set(DENIED.values())) == len(DENIED), "no two sound the same"

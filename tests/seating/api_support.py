@@ -27,6 +27,7 @@ from voelgoed.services import Services
 
 QUESTIONS = {
     "/api/layout-checks",
+    "/api/layout-readings",
     "/api/events/{event_id:uuid}/best-available",
     "/api/events/{event_id:uuid}/selection-checks",
     "/api/events/{event_id:uuid}/zones/{zone_id:uuid}/access-checks",

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voelgoed.accounts.model import Role
-from voelgoed.seating.forms.csv_form import read_csv, write_csv
-from voelgoed.seating.forms.draft import TextFault
+from voelgoed.seating.forms.csv_cells import HEADER_CELLS_MAX, LINES_MAX
+from voelgoed.seating.forms.csv_form import draft_of_csv, read_csv, write_csv
 from voelgoed.seating.forms.text_form import read_text
 from voelgoed.seating.model.layout import (
     SEATED,
@@ -18,6 +18,7 @@ from voelgoed.seating.model.layout import (
     Point,
     Seat,
     SeatGroup,
+    TextFault,
     Zone,
     ZoneType,
 )
@@ -43,7 +44,7 @@ def small() -> LayoutConfig:
 def faults_of(text: str) -> list[TextFault]:
     config, faults = read_csv(text)
     assert config is None
-    return faults
+    return [TextFault(fault.line, fault.message) for fault in faults]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -279,3 +280,16 @@ def zones_of(seats: list[Seat]) -> st.SearchStrategy[Zone]:
 def test_a_layout_survives_being_a_table(config: LayoutConfig) -> None:
     assert check_config(msgspec.to_builtins(config)) == (config, [])
     assert read_csv(write_csv(config)) == (config, [])
+
+
+def test_a_header_is_no_wider_than_a_spreadsheet() -> None:
+    _, faults = read_csv("kind" + ",a" * HEADER_CELLS_MAX + "\nzone")
+    assert faults == [TextFault(1, f"the table has more than {HEADER_CELLS_MAX} columns")]
+
+
+def test_of_a_table_without_end_no_more_is_read_than_a_layout_can_have() -> None:
+    draft = draft_of_csv("kind\n" + "x\n" * (LINES_MAX + 1_000))
+    assert len(draft.faults) == LINES_MAX + 1
+    assert max(draft.faults) == TextFault(
+        LINES_MAX + 2, f"a table has at most {LINES_MAX} lines: the rest is not read"
+    )

@@ -20,8 +20,10 @@ from tests.seating.api_support import (
     a_seated_event,
     codes_in,
     hold,
+    hold_places,
     release,
     sell,
+    sell_places,
 )
 from tests.support import Tenant
 from voelgoed.accounts.model import Role
@@ -225,6 +227,24 @@ async def test_what_changes_nothing_is_told_to_nobody(
         frame = await hear(connection, seq)
         assert frame["seq"] == seq + 1
         assert [1, CODES.index("blocked")] in frame["data"]["seats"]
+
+
+async def test_a_customer_hears_how_many_places_are_left(
+    services: Services, event: SeatedEvent, url: str
+):
+    async with socket(url, event.tenant, "customer") as connection:
+        follower = Follower(event, connection)
+        await follower.begin()
+        await hold_places(services, event, 4)
+        assert await follower.apply_next() == {
+            "event": "places_changed",
+            "seats": [],
+            "places": [[PIT, 26]],
+        }
+        assert await follower.is_right(), "and no seat is another than before"
+        await sell_places(services, event, 6)
+        await follower.apply_next()  # held
+        assert (await follower.apply_next())["places"] == [[PIT, 20]], "sold"
 
 
 async def test_staff_follow_the_counts(services: Services, event: SeatedEvent, url: str):

@@ -8,16 +8,26 @@ from typing import get_args
 
 import msgspec
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from voelgoed.seating.forms.draft import TextFault
-from voelgoed.seating.forms.rows import Block, Gap, Numbering, Spot, numbers, points_of, row_of
-from voelgoed.seating.forms.text_form import read_text
-from voelgoed.seating.model.layout import LayoutConfig, Point, Seat
+from voelgoed.seating.forms.rows import (
+    Block,
+    Gap,
+    Numbering,
+    Spot,
+    companions_of,
+    numbers,
+    points_of,
+    row_of,
+)
+from voelgoed.seating.forms.text_form import PLACES_MAX, read_text
+from voelgoed.seating.model.layout import LayoutConfig, Point, Seat, SeatCategory, TextFault
 from voelgoed.seating.rules.validation import check_config
+from voelgoed.seating.rules.validation_shapes import FAULTS_MAX
 
 HALL = 'zone hall reserved_seating "Hall"\n'
+CATEGORIES: dict[str, SeatCategory] = {"w": "wheelchair", "c": "companion", "s": "standard"}
 NEAR = 1e-3
 """Coordinates have four digits."""
 
@@ -36,7 +46,7 @@ def faults_of(text: str) -> list[TextFault]:
     config, faults = read_text(text)
     assert config is None
     assert faults == sorted(faults)
-    return faults
+    return [TextFault(fault.line, fault.message) for fault in faults]
 
 
 def apart(one: Point, other: Point) -> float:
@@ -136,6 +146,25 @@ def test_of_two_wheelchair_places_the_one_without_a_companion_comes_first() -> N
     assert partners == {1: "A-2", 2: "A-1", 3: "A-4", 4: "A-3"}
 
 
+@given(st.lists(st.sampled_from("wcs|"), min_size=1, max_size=30))
+def test_the_nearest_is_the_nearest_of_all(kinds: list[str]) -> None:
+    words = [kind if kind == "|" else f"{kind}{at}" for at, kind in enumerate(kinds, start=1)]
+    row = [Gap(2.0) if word == "|" else Spot(int(word[1:]), CATEGORIES[word[0]]) for word in words]
+    stand = dict[int, float]()
+    along = 0.0
+    for place in row:
+        if isinstance(place, Spot):
+            stand[place.number] = along
+        along += place.places if isinstance(place, Gap) else 1.0
+    chairs = [
+        place.number for place in row if isinstance(place, Spot) and place.category == "wheelchair"
+    ]
+    assume(chairs)
+    for companion, chair in companions_of(row).items():
+        distances = [abs(stand[each] - stand[companion]) for each in chairs]
+        assert abs(stand[chair] - stand[companion]) == min(distances)
+
+
 def test_tables_are_groups_whose_seats_are_one_pitch_apart() -> None:
     config = layout_of(HALL + "tables T1-T2 seats 8 at 10,5 step 0,6 whole")
     first, second = config.seat_groups
@@ -169,6 +198,19 @@ def test_comments_blank_lines_and_any_line_ends_do_not_matter() -> None:
 def test_every_bad_line_is_named_at_once() -> None:
     faults = faults_of("zone x nonsense X\nrow A 1-\nfocus 3\nseat A\n" + HALL + "row A 1-3")
     assert [fault.line for fault in faults] == [1, 2, 3, 4]
+
+
+def test_a_row_of_nothing_but_gaps_is_not_repeated_without_end() -> None:
+    faults = faults_of(HALL + ("rows 1-500 1 " + "_ " * 999 + "\n") * 4)
+    limit = f"the rows have more than {PLACES_MAX} seats, aisles and empty places"
+    assert [fault for fault in faults if fault.message == limit] == [
+        TextFault(line, limit) for line in (4, 5)
+    ]
+
+
+def test_after_a_thousand_bad_lines_no_more_are_read() -> None:
+    faults = faults_of(HALL + "row A 1\n" + "row B 1-1000 1001\n" * (FAULTS_MAX + 100))
+    assert len(faults) == FAULTS_MAX
 
 
 def test_a_bad_line_is_not_blamed_on_others_as_well() -> None:

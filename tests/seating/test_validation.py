@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from voelgoed.seating.model.layout import (
     CAPACITY_MAX,
+    GROUP_SEATS_MAX,
     METADATA_BYTES_MAX,
     SEATS_MAX,
     ZONES_MAX,
@@ -377,6 +378,15 @@ def test_there_are_at_most_so_many_seats() -> None:
 
     assert paths(house(SEATS_MAX)) == []
     assert paths(house(SEATS_MAX + 1)) == ["$.zones"]
+
+
+def test_of_a_list_that_is_too_long_no_more_is_looked_at_than_there_may_be() -> None:
+    names = [f"A-{number}" for number in range(GROUP_SEATS_MAX + 5)]
+    layout = a_layout(a_zone(a_seat("A-0")), seat_groups=[a_group("family_block", *names)])
+    found = list(paths(layout))
+    assert f"{GROUP}.seat_ids" in found
+    assert f"{GROUP}.seat_ids[{GROUP_SEATS_MAX - 1}]" in found
+    assert f"{GROUP}.seat_ids[{GROUP_SEATS_MAX}]" not in found
 
 
 def test_only_so_many_faults_are_named() -> None:

@@ -94,7 +94,7 @@ async def a_shop(
     async with (
         a_node(database_url, clock, redis_url, connections) as services,
         serving(services) as url,
-        a_client(url, timeout=60, limits=limits) as client,
+        a_client(url, limits=limits) as client,
     ):
         yield Shop(services, client, url)
 

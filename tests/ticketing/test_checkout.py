@@ -93,6 +93,15 @@ async def test_complimentary_tickets_cost_nothing_and_are_on_record(shop: Shop):
     assert entry["changes"]["method"] == "complimentary"
 
 
+async def test_what_has_a_price_is_not_given_away_by_saying_that_it_was_paid(shop: Shop):
+    anna, till = await shop.customer(), await shop.till()
+    order = (await shop.order(anna, await shop.holds(anna, "A1"))).json()["data"]["order"]
+    path = f"/api/orders/{order['id']}/payments"
+    free = {"provider": "manual", "method": "complimentary"}
+    assert refusal(await till.ask("POST", path, free)) == (409, "order_has_price")
+    assert (await till.ask("POST", path, CASH)).status_code == 201
+
+
 async def test_edge_hold_expires_during_checkout(shop: Shop, clock: MovableClock):
     anna, till = await shop.customer(), await shop.till()
     holds = await shop.holds(anna, "A1 A2")

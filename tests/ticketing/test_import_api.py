@@ -31,7 +31,7 @@ from tests.ticketing.import_support import (
 from tests.ticketing.support import DAYS, a_ticket_type, made
 from voelgoed.infra.database import Database
 from voelgoed.infra.jobs import RETRIES_MAX
-from voelgoed.infra.refusal import StorageUnavailable
+from voelgoed.infra.refusal import Refusal, StorageUnavailable
 from voelgoed.seating.model.refusals import SeatsChangedMeanwhile
 from voelgoed.services import Services, build_services, running
 from voelgoed.ticketing.actions import import_batch, import_run, imports
@@ -295,7 +295,7 @@ async def test_without_taking_turns_they_would_be_two(
 
     async def together(*arguments: Any) -> Any:
         found = await really(*arguments)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await begun.wait()
         return found
 
@@ -306,7 +306,9 @@ async def test_without_taking_turns_they_would_be_two(
     outcomes = await asyncio.gather(
         *(desk.run(import_id) for import_id in both), return_exceptions=True
     )
-    assert [outcome for outcome in outcomes if isinstance(outcome, asyncpg.UniqueViolationError)]
+    # By the ticket that is there already, or before that by the places, which are no longer as they were.
+    caught = asyncpg.UniqueViolationError | Refusal
+    assert any(isinstance(outcome, caught) for outcome in outcomes), outcomes
 
 
 # Stopped half-way.

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.seating.support import LINEAGE, a_layout
 from tests.ticketing.support import DAYS, a_stored_type, an_event_on
+from voelgoed.infra.tables import guarded, table, unguarded
 from voelgoed.seating.model.event_layout import EventZone, Overrides
 from voelgoed.seating.model.layout import LayoutConfig, Zone
 from voelgoed.seating.model.seats import SeatStatus, ZoneDay
@@ -21,7 +22,6 @@ from voelgoed.seating.rules.overlay import event_zones
 from voelgoed.seating.rules.plan import Plan, compile_plan
 from voelgoed.seating.rules.rooms import Rooms
 from voelgoed.ticketing.forms import ticket_table
-from voelgoed.ticketing.forms.cells import guarded, table, unguarded
 from voelgoed.ticketing.forms.ticket_table import COLUMNS, LINE_CHARACTERS_MAX, TicketTable
 from voelgoed.ticketing.model.imports import Identity, ImportFault, KnownTicket, TicketRow
 from voelgoed.ticketing.rules.codes import code_from

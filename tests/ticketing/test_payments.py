@@ -1,12 +1,15 @@
 """Paying elsewhere: where to, what we are told, and what comes of it when it comes late."""
 
 import asyncio
+import hmac
 import json
 from datetime import timedelta
+from hashlib import sha256
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 import httpx
+import msgspec
 import pytest
 
 from tests.seating.api_support import refusal
@@ -16,6 +19,8 @@ from tests.ticketing.hold_support import table
 from voelgoed.services import Services
 from voelgoed.ticketing.actions.hold_changes import sweep_all
 from voelgoed.ticketing.actions.order_expiry import expire_orders
+from voelgoed.ticketing.actions.providers import Account, Paylink
+from voelgoed.ticketing.model.orders import OrderDetails
 
 
 @pytest.fixture
@@ -38,6 +43,18 @@ async def test_the_customer_is_sent_to_the_payment_page_with_what_to_pay(shop: S
     assert asked["amount_minor"] == ["30000"]
     assert asked["payment_id"] == [order["payments"][0]["id"]]
     assert len(asked["signature"][0]) == 64
+
+
+async def test_whoever_has_an_address_of_their_own_is_come_back_to(shop: Shop):
+    order = msgspec.convert(await shop.pending(await shop.customer(), "A1"), OrderDetails)
+    account = Account(page_url="https://pay.example/?shop=7", secret=b"sixteen or longer")
+    paylink = Paylink("https://tickets.example/")
+    asked = urlsplit(await paylink.begin(account, order.payments[0], order)).query
+    signed, _, signature = asked.rpartition("&signature=")
+    [back] = parse_qs(asked)["return_url"]
+    assert back == f"https://tickets.example/box-office/#/orders/{order.order.id}"
+    told = signed.removeprefix("shop=7&").encode()
+    assert signature == hmac.new(account.secret, told, sha256).hexdigest()
 
 
 async def test_a_payment_in_time_makes_tickets(shop: Shop):

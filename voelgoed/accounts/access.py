@@ -4,10 +4,12 @@ A route names the permission it needs; the check runs before its body is read. T
 organisation comes from the credential and from nowhere else.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from ipaddress import ip_address
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,6 +33,7 @@ from voelgoed.infra.refusal import Forbidden, Refusal
 from voelgoed.infra.web import (
     ALWAYS_POSSIBLE,
     BODY_BYTES_MAX,
+    PACKED,
     TOO_MUCH_OF_A_BODY,
     WITH_A_BODY,
     Headers,
@@ -44,6 +47,7 @@ Guard = Callable[[Connection, BaseRouteHandler], Any]
 Decorator = Callable[..., HTTPRouteHandler]
 
 COOKIE = "voelgoed_session"
+ARRIVED_AT = "voelgoed.arrived_at"
 WITH_BODY_LIMIT = (litestar.post, litestar.put, litestar.patch)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 USER_AGENT_CHARACTERS_MAX = 300
@@ -78,8 +82,10 @@ def post(
     status: int = 201,
     body_bytes_max: int = BODY_BYTES_MAX,
     operation_class: type[Operation] = Operation,
+    is_packed: bool = False,
 ) -> Decorator:
-    refusals = (*WITH_A_BODY, *refusals)
+    """`is_packed`: its body may be compressed."""
+    refusals = (*WITH_A_BODY, *(PACKED if is_packed else ()), *refusals)
     return _route(
         litestar.post,
         path,
@@ -88,6 +94,7 @@ def post(
         status,
         body_bytes_max,
         operation_class=operation_class,
+        opt={"unpacks": body_bytes_max} if is_packed else {},
     )
 
 
@@ -139,12 +146,13 @@ def _route(
     body_bytes_max: int = BODY_BYTES_MAX,
     media_type: str = "application/json",
     operation_class: type[Operation] = Operation,
+    opt: Mapping[str, object] = MappingProxyType({}),
 ) -> Decorator:
     possible = (*ALWAYS_POSSIBLE, Unauthorized, CrossSiteRequest, *refusals)
     return method(
         path,
         guards=[requires(permission)],
-        opt={"permission": permission},
+        opt={"permission": permission, **opt},
         responses=documented((*possible, PermissionDenied) if permission else possible),
         status_code=status,
         media_type=media_type,
@@ -205,6 +213,11 @@ class Call:
         return origin_of(self._request)
 
     @property
+    def arrived_at(self) -> datetime:
+        """When the request began to; its body may have taken long."""
+        return self.scope[ARRIVED_AT]
+
+    @property
     def scope(self) -> Scope:
         """Where guards leave what they found out."""
         return self._request.scope  # pyright: ignore[reportReturnType]
@@ -222,6 +235,10 @@ def origin_of(connection: Connection) -> Origin:
 def origin_by(headers: Headers, host: str) -> Origin:
     agent = headers.get(b"user-agent", b"").decode("latin-1")
     return Origin(_checked_address(host), agent[:USER_AGENT_CHARACTERS_MAX])
+
+
+def note_arrival(scope: Scope, now: datetime) -> None:
+    scope[ARRIVED_AT] = now
 
 
 def headers_in(scope: Scope) -> Headers:

@@ -258,17 +258,26 @@ class Database:
 
     @asynccontextmanager
     async def transaction(
-        self, organization_id: UUID, *, durable: bool = True
+        self,
+        organization_id: UUID,
+        *,
+        durable: bool = True,
+        is_often: bool = False,
+        at_one_moment: bool = False,
     ) -> AsyncGenerator[Transaction]:
-        """What is not durable does not wait for the disk: a crash may forget the last of it."""
+        """What is not durable does not wait for the disk: a crash may forget the last of it. What is
+        done often is not planned anew each time. What is read at one moment agrees with itself,
+        however many statements ask, and writes nothing."""
         async with self._acquired(self._pool) as connection:
-            begin = _begin(organization_id, durable)
+            begin = _begin(organization_id, durable, is_often, at_one_moment)
             await connection.execute(begin, timeout=FIRST_WORD_TIMEOUT_S)
             tx = Transaction(connection, organization_id, self.clock.now())
             try:
                 yield tx
-            except BaseException:
+            except BaseException as fault:
                 await _roll_back(connection)
+                if isinstance(fault, asyncpg.PostgresError) and fault.sqlstate == CHANGED_MEANWHILE:
+                    raise ChangedMeanwhile() from None
                 raise
             if await connection.execute("COMMIT") != "COMMIT":
                 raise RuntimeError("a statement had failed unnoticed; everything was rolled back")
@@ -390,11 +399,14 @@ def _checked(organization_id: UUID) -> UUID:
     return organization_id
 
 
-def _begin(organization_id: UUID, durable: bool) -> str:
+def _begin(organization_id: UUID, durable: bool, is_often: bool, at_one_moment: bool) -> str:
     # One round trip instead of two.
-    begin = f"BEGIN; SET LOCAL voelgoed.organization_id = '{_checked(organization_id)}'"
+    begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if at_one_moment else "BEGIN"
+    begin += f"; SET LOCAL voelgoed.organization_id = '{_checked(organization_id)}'"
     if not durable:
         begin += "; SET LOCAL synchronous_commit = off"
+    if is_often:
+        begin += "; SET LOCAL plan_cache_mode = force_generic_plan"
     return begin
 
 

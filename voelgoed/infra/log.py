@@ -2,6 +2,8 @@
 
 import logging
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -47,6 +49,18 @@ def configure_logs(level: str, style: str) -> None:
     root.setLevel(level.upper())
     for noisy in ("uvicorn", "pgqueuer", "asyncio"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+@contextmanager
+def only_warnings() -> Generator[None]:
+    """While so much happens that nobody would read it."""
+    root = logging.getLogger()
+    before = root.level
+    root.setLevel(max(before, logging.WARNING))
+    try:
+        yield
+    finally:
+        root.setLevel(before)
 
 
 def redact(_: WrappedLogger, __: str, event: EventDict) -> EventDict:

@@ -107,6 +107,20 @@ figures_left_out = Gauge(
     "Events, gates and devices that are too many to be told one by one.",
     ("what",),
 )
+manifest_downloads = Counter(
+    "voelgoedevents_scanning_manifest_downloads",
+    "Manifests given to devices: full, delta, or unchanged (304).",
+    ("form", "encoding"),
+)
+manifest_bytes = Counter(
+    "voelgoedevents_scanning_manifest_bytes", "Sent of manifests, as compressed.", ("form",)
+)
+manifest_build_duration = Histogram(
+    "voelgoedevents_scanning_manifest_build_duration_seconds",
+    "Time to bring an event's manifest up to date: built, or unchanged.",
+    ("outcome",),
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
+)
 occupancy_differences = Counter(
     "voelgoed_occupancy_differences",
     "Counters that a recount found to differ from the scans, each time it did.",
@@ -119,4 +133,29 @@ alerts_raised = Counter(
 scans_unwatched = Counter(
     "voelgoedevents_scanning_unwatched",
     "Scans that nobody looked at for fraud: too many waited, or looking failed.",
+)
+syncs = Counter(
+    "voelgoedevents_scanning_syncs",
+    "Batches of scans that devices brought: success, failed, delayed.",
+    ("outcome",),
+)
+sync_duration = Histogram(
+    "voelgoedevents_scanning_sync_duration_seconds",
+    "Time from a batch's arrival to its answer.",
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0),
+)
+synced_scans = Counter(
+    "voelgoedevents_scanning_synced_scans",
+    "Scans brought later: admitted, denied, rejected, known.",
+    ("status",),
+)
+time_to_sync = Histogram(
+    "voelgoedevents_scanning_time_to_sync_seconds",
+    "From the first scan of a batch, at the gate, to when all of it was kept here.",
+    buckets=(1, 5, 15, 30, 60, 300, 900, 3_600, 14_400, 86_400),
+)
+conflicts_found = Counter(
+    "voelgoedevents_scanning_conflicts",
+    "Scans that contradict an earlier one.",
+    ("kind", "severity"),
 )

@@ -2,24 +2,24 @@
 
 import asyncio
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
 _hasher = PasswordHasher()
-_busy = asyncio.Semaphore(os.cpu_count() or 1)
+_threads = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="password")
 _NOBODY = _hasher.hash("nobody has this password")
 
 
 async def hash_password(password: str) -> str:
-    async with _busy:
-        return await asyncio.to_thread(_hasher.hash, password)
+    return await asyncio.get_running_loop().run_in_executor(_threads, _hasher.hash, password)
 
 
 async def verify_password(stored_hash: str | None, password: str) -> bool:
     """None takes as long as a wrong password: whether an account exists must not show."""
-    async with _busy:
-        right = await asyncio.to_thread(_verify, stored_hash or _NOBODY, password)
+    loop = asyncio.get_running_loop()
+    right = await loop.run_in_executor(_threads, _verify, stored_hash or _NOBODY, password)
     return right and stored_hash is not None
 
 

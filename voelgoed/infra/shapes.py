@@ -6,6 +6,8 @@ from typing import Annotated, Generic, TypeVar
 from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
+from voelgoed.infra.refusal import InvalidRequest
+
 T = TypeVar("T")
 
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
@@ -32,6 +34,17 @@ def in_utc(given: Struct) -> None:
             if not EARLIEST <= value <= LATEST:
                 raise ValueError(f"`{name}` is out of range")
             force_setattr(given, name, value.astimezone(UTC))
+
+
+def moments_refusal(**asked: datetime | None) -> InvalidRequest | None:
+    """Of moments in an address, whose `Meta` nobody looks at: one without an offset would mean whatever
+    the clock of the server is set to."""
+    for name, moment in asked.items():
+        if moment is not None and moment.tzinfo is None:
+            return InvalidRequest(faults=[{"path": name, "message": "needs an offset from UTC"}])
+        if moment is not None and not EARLIEST <= moment <= LATEST:
+            return InvalidRequest(faults=[{"path": name, "message": "is out of range"}])
+    return None
 
 
 class Request(Struct, forbid_unknown_fields=True, kw_only=True):

@@ -1,5 +1,6 @@
 """What all HTTP routes share: the shape of an error, its status, paging, retry keys."""
 
+import zlib
 from collections import defaultdict
 from collections.abc import (
     AsyncIterator,
@@ -14,6 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
 import msgspec
+import zstandard
+from litestar import Response
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import (
     OpenAPIMediaType,
@@ -24,6 +27,7 @@ from litestar.openapi.spec import (
     Schema,
 )
 from litestar.params import HeaderParameter, QueryParameter
+from litestar.response import Stream
 
 from voelgoed.infra.refusal import (
     Conflict,
@@ -46,6 +50,8 @@ T = TypeVar("T")
 
 BODY_BYTES_MAX = 64 * 1024
 BODY_S = 30.0
+ZSTD_WINDOW_MAX = 8 * 1024 * 1024
+"""Bytes that somebody can make us keep for a body."""
 PAGE_MAX = 200
 
 
@@ -65,6 +71,18 @@ class UnsupportedMediaType(Malformed):
     """Send the body as application/json."""
 
 
+class UnsupportedEncoding(Malformed):
+    """Send the body as it is, or with Content-Encoding gzip or zstd."""
+
+
+class InvalidEncoding(Malformed):
+    """The body is not what its Content-Encoding says, or was cut short."""
+
+
+class InvalidDigest(Malformed):
+    """The body is not what its Content-Digest says: it was changed on its way."""
+
+
 class MethodNotAllowed(Malformed):
     """This address does not know that method."""
 
@@ -73,6 +91,7 @@ STATUS: dict[type[Refusal], int] = {
     BodyTooLarge: 413,
     BodyTooSlow: 408,
     UnsupportedMediaType: 415,
+    UnsupportedEncoding: 415,
     MethodNotAllowed: 405,
     Malformed: 400,
     Untimely: 400,
@@ -88,6 +107,7 @@ STATUS: dict[type[Refusal], int] = {
 """The one table from refusal to status: a class, or else the nearest kind above it."""
 
 ALWAYS_POSSIBLE: tuple[type[Refusal], ...] = (InvalidRequest, StorageUnavailable)
+PACKED: tuple[type[Refusal], ...] = (UnsupportedEncoding, InvalidEncoding, InvalidDigest)
 TOO_MUCH_OF_A_BODY: tuple[type[Refusal], ...] = (BodyTooSlow, BodyTooLarge, UnsupportedMediaType)
 WITH_A_BODY: tuple[type[Refusal], ...] = (InvalidJson, *TOO_MUCH_OF_A_BODY)
 
@@ -174,6 +194,33 @@ async def read_body(receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
             return body
 
 
+def unpacked(body: bytes, encoding: str | None, bytes_max: int) -> bytes:
+    """As it was before it was compressed; no more of it than is allowed is ever made."""
+    encoding = (encoding or "identity").strip().lower()
+    if encoding == "identity":
+        return body
+    if encoding not in ("gzip", "zstd"):
+        raise UnsupportedEncoding()
+    try:
+        if encoding == "gzip":
+            unpacking = zlib.decompressobj(wbits=31)
+            plain = unpacking.decompress(body, bytes_max + 1)
+        else:
+            kit = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_MAX)
+            with kit.stream_reader(body) as reader:  # which stops in time, and does not tell an end
+                plain = reader.read(bytes_max + 1)
+            unpacking = kit.decompressobj()
+            if len(plain) <= bytes_max:
+                unpacking.decompress(body)
+    except (zlib.error, zstandard.ZstdError):
+        raise InvalidEncoding() from None
+    if len(plain) > bytes_max:
+        raise BodyTooLarge()
+    if not unpacking.eof or unpacking.unused_data:
+        raise InvalidEncoding()
+    return plain
+
+
 async def stream_body(
     receive: Receive, bytes_max: int, announced: str | None = None
 ) -> AsyncIterator[bytes]:
@@ -215,6 +262,20 @@ def documented(refusals: Iterable[type[Refusal]]) -> dict[int, ResponseSpec]:
 
 
 CSV = "text/csv"
+
+
+def table_file(content: bytes, name: str) -> Response[bytes]:
+    """To be saved under this name."""
+    return Response(content, media_type=CSV, headers=_saved_as(name))  # which adds the charset
+
+
+def table_stream(content: AsyncIterator[bytes], name: str) -> Stream:
+    """Like `table_file`, as it is made."""
+    return Stream(content, media_type=f"{CSV}; charset=utf-8", headers=_saved_as(name))
+
+
+def _saved_as(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
 @dataclass

@@ -17,22 +17,35 @@ from voelgoed.accounts.access import (
 )
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.refusal import Refusal
-from voelgoed.infra.web import ALWAYS_POSSIBLE, BODY_BYTES_MAX, WITH_A_BODY, documented
+from voelgoed.infra.web import (
+    ALWAYS_POSSIBLE,
+    BODY_BYTES_MAX,
+    PACKED,
+    WITH_A_BODY,
+    documented,
+)
 from voelgoed.scanning.actions.own_device import DeviceCaller, prove, require_usable
-from voelgoed.scanning.model.refusals import DeviceInactive, InvalidDeviceToken
+from voelgoed.scanning.model.refusals import (
+    BatchMalformed,
+    DeviceInactive,
+    InvalidDeviceToken,
+)
 from voelgoed.scanning.rules.device_keys import PREFIX
 
 POSSIBLE = (*ALWAYS_POSSIBLE, InvalidDeviceToken, DeviceInactive)
 SECURITY: list[dict[str, list[str]]] = [{"device": []}]
 
 
-def device_get(path: str, *refusals: type[Refusal]) -> Decorator:
+def device_get(
+    path: str, *refusals: type[Refusal], operation_class: type[Operation] = Operation
+) -> Decorator:
     return litestar.get(
         path,
         guards=[_requires_device],
         opt={"device": True},
         responses=documented((*POSSIBLE, *refusals)),
         security=SECURITY,
+        operation_class=operation_class,
     )
 
 
@@ -41,17 +54,36 @@ def device_post(
     *refusals: type[Refusal],
     status: int = 200,
     operation_class: type[Operation] = Operation,
+    body_bytes_max: int = BODY_BYTES_MAX,
+    opt: dict[str, object] | None = None,
 ) -> Decorator:
     return litestar.post(
         path,
         guards=[_requires_device],
-        opt={"device": True},
+        opt={"device": True, **(opt or {})},
         responses=documented((*POSSIBLE, *WITH_A_BODY, *refusals)),
         security=SECURITY,
         status_code=status,
-        request_max_body_size=BODY_BYTES_MAX,
+        request_max_body_size=body_bytes_max,
         operation_class=operation_class,
     )
+
+
+def device_batch(path: str, *refusals: type[Refusal], body_bytes_max: int) -> Decorator:
+    """Takes what a device brings later, which may be compressed; what cannot be read counts as a
+    failed sync."""
+    return device_post(
+        path,
+        *PACKED,
+        *refusals,
+        body_bytes_max=body_bytes_max,
+        opt={"unpacks": body_bytes_max, "faults_are": BatchMalformed, "on_fault": _note_fault},
+    )
+
+
+async def _note_fault(connection: Connection, refusal: Refusal) -> None:
+    found: Any = connection.scope["user"]
+    await connection.app.state.syncs.fail(found, refusal)
 
 
 async def _requires_device(connection: Connection, _: BaseRouteHandler) -> None:

@@ -10,7 +10,7 @@ from voelgoed.events.live import may_follow_event as may_user_follow_event
 from voelgoed.events.model import EventNotFound, GateNotFound
 from voelgoed.infra.database import Transaction
 from voelgoed.scanning.actions.own_device import gate_of_device
-from voelgoed.scanning.model.refusals import DeviceNotFound
+from voelgoed.scanning.model.refusals import DeviceNotFound, UnknownBatch
 from voelgoed.seating.live import may_follow_occupancy as may_user_follow_occupancy
 from voelgoed.seating.live import may_follow_seats as may_user_follow_seats
 
@@ -37,6 +37,12 @@ async def may_follow_device(tx: Transaction, caller: Caller, device_id: UUID) ->
     """What changes about it: its own business."""
     if caller.kind != "device" or caller.id != device_id:
         raise DeviceNotFound()
+
+
+async def may_follow_batch(tx: Transaction, caller: Caller, batch_id: UUID) -> None:
+    """What becomes of it; it may not have come yet. Nobody knows its id but who made it, and staff."""
+    if caller.kind != "device" and not may(caller.role, "admissions.read"):
+        raise UnknownBatch()
 
 
 async def may_follow_occupancy(

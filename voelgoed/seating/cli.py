@@ -9,12 +9,11 @@ import typer
 
 from voelgoed.infra.refusal import Refusal
 from voelgoed.seating.forms.csv_form import read_csv, write_csv
-from voelgoed.seating.forms.draft import TextFault
 from voelgoed.seating.forms.drawing import png, svg
 from voelgoed.seating.forms.rows import Numbering
 from voelgoed.seating.forms.text_form import read_text
 from voelgoed.seating.forms.text_rows import NAMES_MAX, letters
-from voelgoed.seating.model.layout import Fault, LayoutConfig
+from voelgoed.seating.model.layout import Fault, LayoutConfig, TextFault
 from voelgoed.seating.model.refusals import InvalidLayout
 from voelgoed.seating.rules.validation import check_config
 from voelgoed.seating.samples import SAMPLES, sample

@@ -5,6 +5,7 @@ import axe from 'axe-core';
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.evaluate(settle);
     await page.evaluate(axe.source);
     const found = await page.evaluate(async () => {
       const { violations } = await (window as unknown as { axe: typeof axe }).axe.run();
@@ -12,6 +13,13 @@ export async function expectAccessible(page: Page): Promise<void> {
     });
     expect(found, `axe in ${colorScheme}`).toEqual([]);
   }
+}
+
+/** On the way from light to dark a button may have the ink of one and the paper of the other. */
+async function settle(): Promise<void> {
+  await new Promise(requestAnimationFrame);
+  const changing = document.getAnimations().filter((each) => each instanceof CSSTransition);
+  await Promise.allSettled(changing.map(({ finished }) => finished));
 }
 
 /** No part of the page is out of reach to the right on a small phone. */

@@ -6,10 +6,11 @@ export interface LogIn {
   password: string;
 }
 
-interface Demo {
+export interface Demo {
   organization_slug: string;
-  users: Record<'owner' | 'customer', LogIn>;
+  users: Record<'owner' | 'box_office' | 'gate_supervisor' | 'customer', LogIn>;
   event_id: string;
+  gates: { id: string; code: string; name: string }[];
 }
 
 /** What the server wrote about its demo organisation when it started. */

@@ -92,6 +92,11 @@ async def delete_gate(database: Database, caller: Caller, event_id: UUID, gate_i
         tx.publish(event_topic(event_id), gate_deleted(gate))
 
 
+async def gates_of(tx: Transaction, event_id: UUID) -> list[Gate]:
+    """By their codes."""
+    return await store.list_gates(tx, event_id)
+
+
 async def gate_of(tx: Transaction, event_id: UUID, gate_id: UUID) -> Gate:
     gate = await store.find_gate(tx, event_id, gate_id)
     if gate is None:

@@ -1,10 +1,12 @@
 """Devices: how they become ours, stay ours, and cease to be."""
 
+from functools import partial
 from hashlib import sha256
 from secrets import token_bytes
 from uuid import UUID
 
 import msgspec
+import structlog
 
 from voelgoed.accounts.actions.audit import record
 from voelgoed.accounts.actions.organizations import organization_of
@@ -39,7 +41,11 @@ from voelgoed.scanning.store import devices as store
 from voelgoed.scanning.store.devices import PairingRow
 from voelgoed.ticketing.rules.codes import CODE_RANDOM_BYTES, code_from, read_code
 
+log = structlog.get_logger()
+
 DEVICES_MAX = 5_000
+KEYS_TRIED_MAX = 20
+"""Of one device. What it signed with an older one is taken for signed by somebody else."""
 
 
 async def create_pairing(database: Database, caller: Caller, new: NewPairing) -> Pairing:
@@ -108,6 +114,7 @@ async def pair(database: Database, master_key: MasterKey, origin: Origin, given:
             "approved_by": pairing.created_by_id,
         }
         await record(tx, caller, "device_paired", "ScanDevice", device_id, changes)
+        tx.once_committed(partial(_tell_operators, "device.paired", device))
         organization = await organization_of(tx)
         api_key = key_of(master_key, organization_id, device)  # or the token is not used up
     return Paired(
@@ -169,6 +176,17 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
 def key_of(master_key: MasterKey, organization_id: UUID, device: Device) -> str:
     secret = master_key.derive(PURPOSE, *context(organization_id, device.id, device.key_version))
     return key_text(DeviceKey(organization_id, device.id, device.key_version, secret))
+
+
+def keys_of(master_key: MasterKey, organization_id: UUID, device: Device) -> list[str]:
+    """Those that it has had, the last first, whichever master key they were derived from: to verify
+    what it signed, not to give out."""
+    first = max(1, device.key_version - KEYS_TRIED_MAX + 1)
+    return [
+        key_text(DeviceKey(organization_id, device.id, version, secret))
+        for version in range(device.key_version, first - 1, -1)
+        for secret in master_key.derivations(PURPOSE, *context(organization_id, device.id, version))
+    ]
 
 
 async def list_devices(
@@ -242,7 +260,12 @@ async def revoke_device(database: Database, caller: Caller, device_id: UUID) -> 
         )
         await store.update_device(tx, after)
         await record(tx, caller, "device_revoked", "ScanDevice", device_id, {"name": before.name})
+        tx.once_committed(partial(_tell_operators, "device.revoked", after))
         tx.publish(device_topic(device_id), device_changed(device_id))
+
+
+def _tell_operators(what: str, device: Device) -> None:
+    log.info(what, device_id=str(device.id), name=device.name, key_version=device.key_version)
 
 
 async def _shown(tx: Transaction, device: Device) -> FleetDevice:

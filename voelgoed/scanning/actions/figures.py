@@ -8,12 +8,14 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import get_args
 from uuid import UUID
 
 from voelgoed.infra import metrics
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.scanning.actions.devices import DEVICES_MAX
+from voelgoed.scanning.actions.taken import Taken
 from voelgoed.scanning.model.devices import Device, ShownStatus
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.rules.decision import day_of
@@ -45,6 +47,22 @@ def count_scans(made: Sequence[Scan]) -> None:
         metrics.scans_made.labels(status, reason).inc(count)
         if reason == "already_scanned":
             _DUPLICATES[tier or "cold"].inc(count)
+
+
+def count_synced(taken: Sequence[Taken], now: datetime) -> None:
+    """How long it took is told of the oldest of what was brought together."""
+    made = [each.scan for each in taken if each.scan is not None]
+    count_scans(made)
+    rejected = sum(each.refusal is not None for each in taken)
+    for status, count in (
+        *Counter(scan.status for scan in made).items(),
+        ("rejected", rejected),
+        ("known", len(taken) - len(made) - rejected),
+    ):
+        metrics.synced_scans.labels(status).inc(count)
+    if made:
+        oldest = min(scan.scanned_at_canonical for scan in made)
+        metrics.time_to_sync.observe((now - oldest).total_seconds())
 
 
 @dataclass

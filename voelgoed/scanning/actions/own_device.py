@@ -15,10 +15,12 @@ from voelgoed.infra.master_key import MasterKey
 from voelgoed.scanning.actions.devices import key_of
 from voelgoed.scanning.model.devices import Device, Heartbeat, KeyRotation, NewKey, Station
 from voelgoed.scanning.model.refusals import DeviceInactive, InvalidDeviceToken
+from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.device_keys import DeviceKey, is_genuine, read_key
 from voelgoed.scanning.rules.devices import rotated
 from voelgoed.scanning.rules.messages import device_changed, device_topic
 from voelgoed.scanning.store import devices as store
+from voelgoed.scanning.store import manifests, occupancy
 
 PROVEN_MAX = 10_000
 
@@ -109,6 +111,10 @@ async def beat(database: Database, proven: DeviceCaller, heartbeat: Heartbeat) -
 async def _station(tx: Transaction, device: Device, offset: float | None) -> Station:
     gate = None if device.gate_id is None else await gate_anywhere(tx, device.gate_id)
     event = None if gate is None else await event_of(tx, gate.event_id)
+    versions = await manifests.find_versions(tx, [event.id]) if event else []
+    counts = await occupancy.find_counts(tx, event.id) if event else []
+    today = day_of(event.days, tx.now) if event else None
+    inside = {each.scope_id: each.inside for each in counts if each.day.isoformat() == today}
     return Station(
         device_id=device.id,
         name=device.name,
@@ -119,6 +125,10 @@ async def _station(tx: Transaction, device: Device, offset: float | None) -> Sta
         event_id=event and event.id,
         event_name=event and event.name,
         event_status=event and event.status,
+        gate_inside=gate and max(inside.get(gate.id, 0), 0),
+        event_inside=event and max(inside.get(event.id, 0), 0),
+        event_capacity=event and event.capacity,
+        manifest_version=versions[0].version if versions else None,
         is_rotation_due=device.rotation_demanded_at is not None,
         server_time=tx.now,
         offset_seconds=offset,

@@ -8,11 +8,14 @@ from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.events import event_of
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
+from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.actions.scan_desk import ScanDesk
+from voelgoed.scanning.actions.stories import Stories
 from voelgoed.scanning.actions.wishes import Override, Wanted
-from voelgoed.scanning.model.occupancy import Passage
+from voelgoed.scanning.model.decisions import EventFacts
 from voelgoed.scanning.model.refusals import ScanNotAdmitted, ScanNotFound, SearchTooShort
 from voelgoed.scanning.model.scans import Answer
+from voelgoed.scanning.model.stories import StoryScan
 from voelgoed.scanning.model.supervision import (
     Annulment,
     EventOccupancy,
@@ -25,9 +28,7 @@ from voelgoed.scanning.rules.answers import percent_full
 from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.messages import corrected, gate_topic
 from voelgoed.scanning.rules.presented import read_presented
-from voelgoed.scanning.rules.replay import replay
-from voelgoed.scanning.rules.tally import Tally
-from voelgoed.scanning.store import occupancy, scans
+from voelgoed.scanning.store import occupancy, scans, stories
 from voelgoed.scanning.store.scans import Annulled
 from voelgoed.seating.rules.messages import occupancy_topic
 from voelgoed.ticketing.actions import admissions
@@ -64,20 +65,22 @@ async def admit_by_hand(
 
 async def annul(database: Database, caller: Caller, scan_id: UUID, new: Annulment) -> None:
     """The turnstile refused, it was the wrong person: as if this admission had not been. Twice is
-    once."""
+    once. Whoever was let in with the same ticket and did not count because of it, counts then."""
     async with database.transaction(caller.organization_id) as tx:
         found = await scans.find_scans(tx, [scan_id])
         if not found:
             raise ScanNotFound()
         [scan] = found
-        if scan.status != "admitted" or scan.ticket_id is None:
+        if scan.ticket_id is None:
             raise ScanNotAdmitted()
         ticket = await admissions.lock_ticket(tx, scan.ticket_id)
-        before = await scans.find_passages(tx, ticket.id)
-        after = [each for each in before if each.id != scan_id]
-        if len(after) == len(before):
-            return
-        await _tell_again(tx, caller, ticket, ticket.status, before, after, new.reason)
+        before = await stories.find_stories(tx, [ticket.code])
+        annulled = [each for each in before if each.id == scan_id and each.is_let_in]
+        if not annulled:
+            if scan.status == "admitted" or await scans.find_annulled(tx, [scan_id]):
+                return
+            raise ScanNotAdmitted()
+        await _tell_again(tx, caller, ticket, ticket.status, before, annulled, new.reason)
         changes: dict[str, object] = {"ticket_id": ticket.id, "reason": new.reason}
         await record(tx, caller, "admission_annulled", "Scan", scan_id, changes)
 
@@ -92,11 +95,11 @@ async def move_ticket(
         ticket = await admissions.lock_ticket(tx, ticket_id)
         if ticket.status not in ("active", "scanned", "used"):
             raise TicketNotValid(status=ticket.status)
-        passages = await scans.find_passages(tx, ticket.id)
-        left = passages if new.to == "used" else []
-        if ticket.status == new.to and len(left) == len(passages):
+        before = await stories.find_stories(tx, [ticket.code])
+        annulled = [] if new.to == "used" else [each for each in before if each.is_let_in]
+        if ticket.status == new.to and not annulled:
             return
-        await _tell_again(tx, caller, ticket, new.to, passages, left, new.reason)
+        await _tell_again(tx, caller, ticket, new.to, before, annulled, new.reason)
         action = "ticket_marked_used" if new.to == "used" else "ticket_reset"
         changes: dict[str, object] = {
             "status": {"from": ticket.status, "to": new.to},
@@ -110,34 +113,43 @@ async def _tell_again(
     caller: Caller,
     ticket: ScannedTicket,
     status: TicketStatus,
-    before: Sequence[Passage],
-    after: Sequence[Passage],
+    before: Sequence[StoryScan],
+    annulled: Sequence[StoryScan],
     reason: str,
 ) -> None:
-    """Of a ticket that is locked: its story without some of its admissions, and what that does to
-    the counts. Every cache forgets what it knew of it."""
+    """Of a ticket that is locked: its story without some of its scans, and what that does to the
+    counts. Who counted, counts. Every cache forgets what it knew of it."""
     assert caller.id is not None
-    left = {each.id for each in after}
-    annulled = [each for each in before if each.id not in left]
+    gone = {each.id for each in annulled}
     if annulled:
         who = Annulled(caller.id, reason)
-        ids = [each.id for each in annulled]
-        await scans.insert_annulments(tx, ids, ticket.id, ticket.event_id, who)
-    tally = Tally()
-    _, moves_before = replay(tally, ticket.id, status, before)
-    attendance, moves_after = replay(tally, ticket.id, status, after)
-    for move in moves_before:
-        tally.take_back(move)
-    for move in moves_after:
-        tally.add(move)
-    if changes := tally.changes():
-        await occupancy.add_counts(tx, changes)
-    await admissions.write_attendance(tx, [attendance])
+        await scans.insert_annulments(tx, list(gone), ticket.id, ticket.event_id, who)
+    after = [each for each in before if each.id not in gone]
+    settled = {each.id for each in after if each.standing and each.standing.status == "admitted"}
+    retold = Stories()
+    event = await facts_of_event(tx, ticket.event_id)
+    retold.tell(ticket, event, before, after, settled, is_locked=True, status=status)
+    await retold.write_tickets(tx)
+    await retold.write_rulings(tx)
+    await retold.write_conflicts(tx, caller)
+    await retold.write_counts(tx)
     tx.drop(admissions.last_scan_key(tx.organization_id, ticket.code))
     for gate_id in {each.gate_id for each in annulled}:
         tx.publish(gate_topic(gate_id), corrected(ticket.id, ticket.code))
     topic = occupancy_topic(tx.organization_id, ticket.event_id)
     tx.publish(topic, corrected(ticket.id, ticket.code))
+
+
+async def facts_of_event(tx: Transaction, event_id: UUID) -> EventFacts:
+    event = await event_of(tx, event_id)
+    policy = (await policies_of(tx, [event_id]))[event_id]
+    return EventFacts(
+        id=event.id,
+        status=event.status,
+        ends_at=event.ends_at,
+        days=list(event.days),
+        dedup_window_s=policy.dedup_window_s,
+    )
 
 
 async def find_tickets(

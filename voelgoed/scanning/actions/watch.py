@@ -6,30 +6,25 @@ from collections import deque
 from collections.abc import Sequence
 from uuid import UUID
 
-import msgspec
 import structlog
 
-from voelgoed.accounts.actions.audit import Deed, record_all
-from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.metrics import scans_unwatched
 from voelgoed.infra.refusal import StorageUnavailable
 from voelgoed.scanning.actions.alerts import raise_alerts
+from voelgoed.scanning.actions.blocking import block_devices
 from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.actions.wishes import Outcome
-from voelgoed.scanning.model.alerts import DeviceError, Findings, Questions, Round, Suspicion
+from voelgoed.scanning.model.alerts import DeviceError, Findings, Questions, Round
 from voelgoed.scanning.model.refusals import TimestampOutOfRange
 from voelgoed.scanning.rules.fraud import (
-    BLOCKS,
     ERROR_REASONS,
     ERROR_REFUSALS,
     questions_of,
     subjects_of,
     suspicions_of,
 )
-from voelgoed.scanning.rules.messages import device_changed, device_topic
 from voelgoed.scanning.store import alerts as store
-from voelgoed.scanning.store import devices as device_store
 from voelgoed.scanning.store import stations
 
 log = structlog.get_logger()
@@ -144,8 +139,7 @@ class FraudWatch:
             findings = await _find(tx, questions_of(subjects, policies))
             suspicions = suspicions_of(noted, subjects, policies, findings)
             await raise_alerts(tx, suspicions)
-            blocking = [each for each in suspicions if policies[each.event_id].blocks_devices]
-            await _block(tx, [each for each in blocking if each.kind in BLOCKS])
+            await block_devices(tx, suspicions, policies)
 
 
 def _pause(failures: int) -> float:
@@ -207,26 +201,3 @@ async def _find(tx: Transaction, asked: Questions) -> Findings:
         again = [each for each in asked.tickets if each.ticket_id in elsewhere]
         found.sightings.extend(await store.find_sightings(tx, again))
     return found
-
-
-async def _block(tx: Transaction, suspicions: Sequence[Suspicion]) -> None:
-    """Until somebody activates it again. Its socket hears of it and closes."""
-    nobody = Caller(kind="system", id=None, organization_id=tx.organization_id)
-    deeds: list[Deed] = []
-    for suspicion in sorted(suspicions, key=lambda each: each.subject_id):
-        device = await device_store.lock_device(tx, suspicion.subject_id)
-        if device is None or device.status != "active" or device.deleted_at is not None:
-            continue
-        after = msgspec.structs.replace(
-            device, status="inactive", version=device.version + 1, updated_at=tx.now
-        )
-        await device_store.update_device(tx, after)
-        changes: dict[str, object] = {
-            "status": {"from": device.status, "to": after.status},
-            "because": suspicion.kind,
-            "event_id": suspicion.event_id,
-            "details": suspicion.details,
-        }
-        deeds.append(Deed(nobody, "device_blocked", "ScanDevice", device.id, changes))
-        tx.publish(device_topic(device.id), device_changed(device.id))
-    await record_all(tx, deeds)

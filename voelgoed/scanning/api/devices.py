@@ -13,6 +13,7 @@ from voelgoed.infra.web import Limit, page
 from voelgoed.scanning.access import device_get, device_of, device_post
 from voelgoed.scanning.actions import devices as actions
 from voelgoed.scanning.actions import own_device
+from voelgoed.scanning.actions.manifests import Manifests
 from voelgoed.scanning.model.devices import (
     DeviceChange,
     FleetDevice,
@@ -112,7 +113,12 @@ async def read_station(call: Given[Call]) -> Data[Station]:
 async def send_heartbeat(data: JSONBody[Heartbeat], call: Given[Call]) -> Data[Station]:
     """For a device, every half minute: how it is. The answer says where it is now, and how wrong its
     clock."""
-    return Data(await own_device.beat(call.database, device_of(call), data))
+    proven = device_of(call)
+    station = await own_device.beat(call.database, proven, data)
+    if station.manifest_version is not None and station.event_id is not None:
+        manifests: Manifests = call.parts.manifests
+        manifests.refresh_soon(station.organization_id, station.event_id)
+    return Data(station)
 
 
 @device_post("/api/scanning/key-rotations", status=201)

@@ -19,6 +19,20 @@ AlertKind = Literal[
     "forged_barcode",
     "clock_skew",
     "gate_near_capacity",
+    "double_entry",
+    "invalid_admission",
+    "high_error_rate_batch",
+    "delayed_batch_submission",
+    "batch_size_anomaly",
+    "future_timestamp",
+    "impossible_timestamp",
+    "clock_manipulation",
+    "invalid_signature",
+    "replayed_signature",
+    "scan_id_reused",
+    "repeated_sync_failures",
+    "revoked_device_sync",
+    "unverified_scans",
 ]
 Severity = Literal["low", "high", "critical"]
 SubjectType = Literal["ticket", "gate", "device", "event"]

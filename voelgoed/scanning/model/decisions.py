@@ -32,8 +32,25 @@ Reason = Literal[
     "daily_limit_reached",
     "gate_at_capacity",
     "not_inside",
+    "unverified",
 ]
 """Why somebody is not let through, in the order in which it is asked."""
+REASONS_OF_HISTORY: frozenset[Reason] = frozenset(
+    {
+        "already_scanned",
+        "reentry_not_allowed",
+        "exit_required",
+        "entry_limit_reached",
+        "daily_limit_reached",
+    }
+)
+"""Because of what was scanned before, and of that alone."""
+REASONS_OF_THE_MOMENT: frozenset[Reason] = frozenset({"gate_closed", "gate_at_capacity"})
+"""True then and there; whoever was let in all the same is inside."""
+REASONS_THAT_PASS: frozenset[Reason] = frozenset(
+    {*REASONS_OF_HISTORY, *REASONS_OF_THE_MOMENT, "not_inside"}
+)
+"""Which do not hold for good: more may become known, or it was only then and there."""
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,7 +20,9 @@ Challenge = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 AppVersion = Annotated[str, Meta(max_length=63, pattern=r"^[^\x00]*$")]
 QueueLength = Annotated[int, Meta(ge=0, le=1_000_000)]
 Percent = Annotated[int, Meta(ge=0, le=100)]
-ManifestVersion = Annotated[int, Meta(ge=0, le=2**53)]
+VERSION_MAX = 2**53
+"""What every language can count to."""
+ManifestVersion = Annotated[int, Meta(ge=0, le=VERSION_MAX)]
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,6 +162,14 @@ class Station(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID | None
     event_name: str | None
     event_status: str | None
+    gate_inside: int | None
+    """Who came in there today and has not left."""
+    event_inside: int | None
+    """The same, by whatever gate."""
+    event_capacity: int | None
+    manifest_version: int | None
+    """Of that event, as far as is known: whoever has another one asks for what changed. Null where
+    nobody has asked for one yet."""
     is_rotation_due: bool
     """Somebody wants it to change its key: ask for the next one now."""
     server_time: datetime

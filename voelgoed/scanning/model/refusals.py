@@ -1,6 +1,15 @@
 """Why a device, or what it asks for, is refused. Why a ticket is denied: see `Reason`."""
 
-from voelgoed.infra.refusal import Conflict, Forbidden, Invalid, Missing, Unauthenticated
+from voelgoed.infra.refusal import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    Malformed,
+    Missing,
+    TooMany,
+    Unauthenticated,
+    Untimely,
+)
 
 
 class InvalidDeviceToken(Unauthenticated):
@@ -47,6 +56,14 @@ class ScanIdReused(Conflict):
     """This scan_id was used for another scan."""
 
 
+class ReplayedSignature(Conflict):
+    """This scan was sent before, and said something else."""
+
+
+class InvalidSignature(Invalid):
+    """This scan was not signed by this device, or was changed since."""
+
+
 class ScanAnnulled(Conflict):
     """This admission was taken back; scan the ticket again, as a new scan."""
 
@@ -73,3 +90,40 @@ class AlertRaisedAgain(Conflict):
 
 class SearchTooShort(Invalid):
     """Type at least three letters or digits of a code, an order number or a name."""
+
+
+class BatchMalformed(Malformed):
+    """The batch has faults and was not looked at; `details.faults` names them."""
+
+
+class BatchTooOld(Malformed):
+    """The batch, or the clock of the device, is more than 24 hours off; export its scans to a file and
+    let somebody import that."""
+
+
+class BatchIdReused(Conflict):
+    """This batch id was used for another batch."""
+
+
+class UnknownBatch(Missing):
+    """There is no such batch."""
+
+
+class EventNotLive(Untimely):
+    """The event is not live; the batch was not looked at, and the device has it still."""
+
+
+class TooManySyncs(TooMany):
+    """Many devices are sending at this moment; wait a little."""
+
+
+class ConflictNotFound(Missing):
+    """There is no such conflict."""
+
+
+class RecoveryNotFound(Missing):
+    """There is no such import of recovered scans."""
+
+
+class RecoveryReviewed(Conflict):
+    """Somebody has decided about these scans already."""

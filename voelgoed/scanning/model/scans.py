@@ -10,8 +10,12 @@ from msgspec import UNSET, Meta, UnsetType
 
 from voelgoed.infra.shapes import Moment, Request
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
+from voelgoed.scanning.model.outcomes import Outcome
 
-Source = Literal["online", "supervisor"]
+Source = Literal["online", "supervisor", "offline_sync", "recovered"]
+"""`recovered`: from a file of what a device could not send."""
+Doubt = Literal["before_pairing", "from_future", "after_revocation"]
+"""About the moment of a scan that was recovered from a file."""
 PRESENTED_MAX = 300
 """Characters. No code or barcode of ours has as many."""
 CODE_KEPT_MAX = 64
@@ -57,6 +61,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     device_name: str
     source: Source
     details: "ScanDetails"
+    outcome: Outcome | None = None
+    """What a device decided alone; None where it asked."""
 
 
 class ScanDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,6 +78,13 @@ class ScanDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     overridden: Reason | None = None
     """What a supervisor let pass."""
     override_reason: str | None = None
+    barcode_hash: str | None = None
+    """Of what a device read and nobody has."""
+    signature: str | None = None
+    """By which a device vouched for it."""
+    is_signed: bool | None = None
+    """Of one from a file: whether that signature is the device's."""
+    doubts: list[Doubt] = []
 
 
 class SeatInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,9 @@ from msgspec import Meta
 from voelgoed.infra.shapes import Name, Request
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.scans import Presented, Source
+from voelgoed.scanning.model.stories import ConflictKind
 from voelgoed.ticketing.model.tickets import TicketStatus
 
 SearchText = Annotated[str, Meta(max_length=100, pattern=r"^[^\x00]*$")]
@@ -46,11 +48,19 @@ class PastScan(msgspec.Struct, frozen=True, kw_only=True):
     device_name: str
     direction: Direction
     status: ScanStatus
+    """As it stands, in the light of all that is known."""
+    status_at_first: ScanStatus
+    """As it was decided when it became known."""
+    outcome: Outcome | None
+    """What a device decided alone; null where it asked."""
     reason_denied: Reason | None
     scanned_at: datetime
     scanned_at_canonical: datetime
     entry_number: int | None
     source: Source
+    conflict: bool
+    """It contradicts another scan of the ticket, and does not stand because of that."""
+    conflict_reason: ConflictKind | None
     annulled_at: datetime | None
     annulled_reason: str | None
 

@@ -4,8 +4,9 @@ The only place where this is decided, online, offline and afterwards; the scanne
 judged by the same cases (contracts/scan_decisions.json). Everything it needs is given to it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import get_args
 
 import msgspec
 
@@ -43,6 +44,32 @@ def decide(case: Case) -> Verdict:
             return Verdict(status="denied", reason=reason, seconds_since_last_scan=since)
     day = day_of(case.event.days, case.attempt.at)
     return Verdict(status="admitted", entry_number=case.history.entries + 1, day=day)
+
+
+def judge_apart(case: Case) -> Reason | None:
+    """What is against it whatever was scanned before: of place, time, and ticket as they are."""
+    ticket = case.ticket
+    if ticket is None:
+        return "ticket_not_found"
+    if case.attempt.direction == "exit":
+        return _wrong_event(case, ticket)
+    return _first(refuse(case, ticket) for refuse in _ENTRY if refuse not in _OF_HISTORY)
+
+
+def judge_history(case: Case, ticket: TicketFacts) -> Reason | None:
+    """What is against it because of what was scanned before, and of that alone."""
+    if case.attempt.direction == "exit":
+        return "not_inside" if case.history.inside_day is None else None
+    return _first(refuse(case, ticket) for refuse in _OF_HISTORY)
+
+
+def _first(reasons: Iterable[Reason | None]) -> Reason | None:
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def foremost(*reasons: Reason | None) -> Reason | None:
+    """Of what is against it, what is asked first."""
+    return next((reason for reason in _REASONS if reason in reasons), None)
 
 
 def _leave(case: Case, ticket: TicketFacts) -> Verdict:
@@ -161,3 +188,5 @@ _ENTRY: tuple[Callable[[Case, TicketFacts], Reason | None], ...] = (
 )
 """What is wrong with the ticket comes before what is wrong with the place: who is sent away should
 hear what will not change by waiting."""
+_OF_HISTORY = (_scanned_just_now, _may_not_come_again, _came_too_often)
+_REASONS: tuple[Reason, ...] = get_args(Reason)

@@ -61,6 +61,20 @@ SEVERITY: dict[AlertKind, Severity] = {
     "forged_barcode": "critical",
     "clock_skew": "high",
     "gate_near_capacity": "high",
+    "double_entry": "critical",
+    "invalid_admission": "high",
+    "high_error_rate_batch": "high",
+    "delayed_batch_submission": "low",
+    "batch_size_anomaly": "high",
+    "future_timestamp": "high",
+    "impossible_timestamp": "high",
+    "clock_manipulation": "critical",
+    "invalid_signature": "critical",
+    "replayed_signature": "critical",
+    "scan_id_reused": "high",
+    "repeated_sync_failures": "high",
+    "revoked_device_sync": "critical",
+    "unverified_scans": "high",
 }
 SUBJECT: dict[AlertKind, SubjectType] = {
     "impossible_travel": "ticket",
@@ -71,8 +85,22 @@ SUBJECT: dict[AlertKind, SubjectType] = {
     "forged_barcode": "device",
     "clock_skew": "device",
     "gate_near_capacity": "gate",
+    "double_entry": "ticket",
+    "invalid_admission": "ticket",
+    "high_error_rate_batch": "device",
+    "delayed_batch_submission": "device",
+    "batch_size_anomaly": "device",
+    "future_timestamp": "device",
+    "impossible_timestamp": "device",
+    "clock_manipulation": "device",
+    "invalid_signature": "device",
+    "replayed_signature": "device",
+    "scan_id_reused": "device",
+    "repeated_sync_failures": "device",
+    "revoked_device_sync": "device",
+    "unverified_scans": "device",
 }
-BLOCKS: frozenset[AlertKind] = frozenset({"device_malfunction"})
+BLOCKS: frozenset[AlertKind] = frozenset({"device_malfunction", "repeated_sync_failures"})
 """For which a device is deactivated, where an event wants that. Not for one forged ticket; but whoever
 shows it many codes that are no tickets can bring it about, which is why no event has it unless asked for."""
 

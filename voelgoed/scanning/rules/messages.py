@@ -1,8 +1,12 @@
 """What followers of a gate, and of an event's occupancy, are told."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from uuid import UUID
 
 from voelgoed.scanning.model.scans import Scan, SeatInfo
+from voelgoed.scanning.model.stations import ScanningGate
+from voelgoed.scanning.model.sync import BatchStatus
 from voelgoed.scanning.rules.answers import percent_full
 
 
@@ -80,3 +84,37 @@ def counted(scan: Scan) -> dict[str, object]:
 def recounted(event_id: UUID) -> dict[str, object]:
     """The counts were put right; who shows them, reads again."""
     return {"event": "occupancy_corrected", "event_id": event_id}
+
+
+def batch_topic(batch_id: UUID) -> str:
+    """Which the device follows that brings it."""
+    return f"batch:{batch_id}"
+
+
+def batch_synced(
+    batch_id: UUID, status: BatchStatus, processed: int, errors: int, at: datetime
+) -> dict[str, object]:
+    return {
+        "event": "sync_complete",
+        "batch_id": batch_id,
+        "status": status,
+        "processed_count": processed,
+        "error_count": errors,
+        "timestamp": at,
+    }
+
+
+def occupancy_synced(
+    batch_id: UUID, gate: ScanningGate, added: int, inside: Mapping[UUID, int], at: datetime
+) -> dict[str, object]:
+    """To those who watch the event: at once for all of them, so the other gates are to be read."""
+    return {
+        "event": "batch_sync_completed",
+        "batch_id": batch_id,
+        "scans_added": added,
+        "gate_id": gate.id,
+        "gate_name": gate.name,
+        "gate_occupancy": max(inside.get(gate.id, 0), 0),
+        "total_occupancy": max(inside.get(gate.event_id, 0), 0),
+        "timestamp": at,
+    }

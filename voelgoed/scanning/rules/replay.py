@@ -5,6 +5,7 @@ in which order they became known.
 """
 
 from collections.abc import Sequence
+from typing import TypeVar
 from uuid import UUID
 
 from voelgoed.scanning.model.occupancy import Passage
@@ -13,10 +14,11 @@ from voelgoed.scanning.rules.tally import Move, Place, Tally
 from voelgoed.ticketing.model.admissions import Attendance
 from voelgoed.ticketing.model.tickets import TicketStatus
 
+P = TypeVar("P", bound=Passage)
 NOBODY = UUID(int=0)
 
 
-def in_order(passages: Sequence[Passage]) -> list[Passage]:
+def in_order(passages: Sequence[P]) -> list[P]:
     return sorted(
         passages, key=lambda each: (each.scanned_at_canonical, each.device_id or NOBODY, each.id)
     )

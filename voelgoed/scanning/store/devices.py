@@ -111,6 +111,12 @@ async def note_heartbeat(tx: Transaction, device: Device) -> None:
     )
 
 
+async def note_clock(tx: Transaction, device_id: UUID, offset_seconds: float) -> None:
+    await tx.run(
+        "UPDATE scan_device SET clock_offset_seconds = $2 WHERE id = $1", device_id, offset_seconds
+    )
+
+
 class DeviceAtGate(msgspec.Struct, frozen=True, kw_only=True):
     device: Device
     gate_name: str | None

@@ -41,16 +41,19 @@ async def find_differences(tx: Transaction, event_id: UUID) -> list[Difference]:
     await tx.run("SET LOCAL max_parallel_workers_per_gather = 0")  # the gates need the rest
     records = await tx.connection.fetch(
         """
-        WITH passage AS (
-            SELECT day, gate_id, zone_id, direction,
+        WITH ruling AS (
+            SELECT DISTINCT ON (scan_id) scan_id, status, day FROM scan_ruling
+             WHERE event_id = $1 ORDER BY scan_id, number DESC
+        ), passage AS (
+            SELECT coalesce(ruling.day, scan.day) AS day, gate_id, zone_id, direction,
                    row_number() OVER (
                        PARTITION BY ticket_id
                        ORDER BY scanned_at_canonical DESC,
                                 coalesce(device_id, '00000000-0000-0000-0000-000000000000') DESC,
                                 id DESC
                    ) = 1 AS is_last
-              FROM scan
-             WHERE event_id = $1 AND status = 'admitted'
+              FROM scan LEFT JOIN ruling ON ruling.scan_id = scan.id
+             WHERE event_id = $1 AND coalesce(ruling.status, scan.status) = 'admitted'
                AND NOT EXISTS (SELECT 1 FROM scan_annulment
                                 WHERE scan_annulment.organization_id = scan.organization_id
                                   AND scan_annulment.scan_id = scan.id)

@@ -4,7 +4,7 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.infra.database import ChangedMeanwhile, Transaction, json_text, refusing
-from voelgoed.scanning.model.occupancy import Counted, Passage, Room
+from voelgoed.scanning.model.occupancy import Counted, Room
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.model.supervision import PastScan
 
@@ -97,7 +97,7 @@ async def find_scans(tx: Transaction, scan_ids: Sequence[UUID]) -> list[Scan]:
         """
         SELECT id, event_id, ticket_id, ticket_code, device_id, actor_id, gate_id, direction, status,
                reason_denied, scanned_at, scanned_at_canonical, day, zone_id, entry_number,
-               gate_current, event_current, gate_name, device_name, source, details
+               gate_current, event_current, gate_name, device_name, source, details, outcome
           FROM scan WHERE id = ANY($1::uuid[])
         """,
         scan_ids,
@@ -113,20 +113,6 @@ async def find_annulled(tx: Transaction, scan_ids: Sequence[UUID]) -> list[UUID]
         _Id, "SELECT scan_id AS id FROM scan_annulment WHERE scan_id = ANY($1::uuid[])", scan_ids
     )
     return [each.id for each in found]
-
-
-async def find_passages(tx: Transaction, ticket_id: UUID) -> list[Passage]:
-    """Of a ticket that is locked: its admissions that were not annulled."""
-    return await tx.rows(
-        Passage,
-        """
-        SELECT id, event_id, gate_id, zone_id, device_id, direction, scanned_at_canonical, day
-          FROM scan
-         WHERE ticket_id = $1 AND status = 'admitted'
-           AND NOT EXISTS (SELECT 1 FROM scan_annulment WHERE scan_id = scan.id)
-        """,
-        ticket_id,
-    )
 
 
 async def insert_annulments(
@@ -151,14 +137,29 @@ async def insert_annulments(
 
 
 async def list_scans_of(tx: Transaction, ticket_id: UUID, limit: int) -> list[PastScan]:
+    """As they stand."""
     return await tx.rows(
         PastScan,
         """
-        SELECT scan.id, gate_id, gate_name, device_name, direction, status, reason_denied, scanned_at,
-               scanned_at_canonical, entry_number, source, annulled.at AS annulled_at,
-               annulled.reason AS annulled_reason
-          FROM scan LEFT JOIN scan_annulment AS annulled
+        SELECT scan.id, gate_id, gate_name, device_name, direction,
+               coalesce(ruling.status, scan.status) AS status,
+               CASE WHEN ruling.number IS NULL THEN scan.reason_denied ELSE ruling.reason_denied END
+                   AS reason_denied,
+               scanned_at, scanned_at_canonical,
+               CASE WHEN ruling.number IS NULL THEN scan.entry_number ELSE ruling.entry_number END
+                   AS entry_number,
+               source, outcome, scan.status AS status_at_first,
+               conflict.kind IS NOT NULL AS conflict, conflict.kind AS conflict_reason,
+               annulled.at AS annulled_at, annulled.reason AS annulled_reason
+          FROM scan
+          LEFT JOIN scan_conflict AS conflict
+            ON conflict.organization_id = scan.organization_id AND conflict.scan_id = scan.id
+          LEFT JOIN scan_annulment AS annulled
             ON annulled.organization_id = scan.organization_id AND annulled.scan_id = scan.id
+          LEFT JOIN LATERAL (SELECT number, status, reason_denied, entry_number FROM scan_ruling
+                              WHERE scan_ruling.organization_id = scan.organization_id
+                                AND scan_ruling.scan_id = scan.id
+                              ORDER BY number DESC LIMIT 1) AS ruling ON true
          WHERE scan.ticket_id = $1 ORDER BY scanned_at_canonical DESC LIMIT $2
         """,
         ticket_id,

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from uuid import UUID
 
@@ -16,11 +16,16 @@ from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
 from voelgoed.seating.actions.policies import policy_of
 from voelgoed.seating.actions.views import canonical
+from voelgoed.seating.forms.csv_form import draft_of_csv
+from voelgoed.seating.forms.draft import Draft
+from voelgoed.seating.forms.text_form import draft_of_text
 from voelgoed.seating.model.layout import (
     Fault,
     Layout,
     LayoutConfig,
     LayoutDiff,
+    LayoutReading,
+    LayoutText,
     LayoutTransition,
     NewLayout,
     Zone,
@@ -36,11 +41,14 @@ from voelgoed.seating.rules.diff import diff
 from voelgoed.seating.rules.lifecycle import NEXT, may_become
 from voelgoed.seating.rules.policy import zone_faults
 from voelgoed.seating.rules.validation import check_config
+from voelgoed.seating.rules.validation_shapes import FAULTS_MAX
 from voelgoed.seating.store import layouts as store
 
 log = structlog.get_logger()
 
 encoder = msgspec.json.Encoder()
+
+DRAFTS: dict[str, Callable[[str], Draft]] = {"text": draft_of_text, "csv": draft_of_csv}
 
 
 async def create_layout(
@@ -137,11 +145,24 @@ async def checked(given: object) -> LayoutConfig:
 async def check_layout(database: Database, caller: Caller, given: object) -> list[Fault]:
     """Every fault that creating this layout would be refused for."""
     config, faults = await asyncio.to_thread(check_config, given)
+    return faults if config is None else await _tenant_faults(database, caller, config)
+
+
+async def read_text(database: Database, caller: Caller, given: LayoutText) -> LayoutReading:
+    """Of a layout in words or in a table, everything at once, as far as it can be read."""
+    draft = await asyncio.to_thread(DRAFTS[given.form], given.text)
+    config, faults = await asyncio.to_thread(draft.finish)
     if config is not None:
-        async with database.transaction(caller.organization_id) as tx:
-            faults = faults + await whitelist_faults(tx, config.zones)
-            faults = faults + zone_faults(config.zones, await policy_of(tx))
-    return faults
+        found = await _tenant_faults(database, caller, config)
+        faults = [draft.explained(fault) for fault in found]
+    return LayoutReading(draft.builtins(), faults[:FAULTS_MAX])
+
+
+async def _tenant_faults(database: Database, caller: Caller, config: LayoutConfig) -> list[Fault]:
+    """Of a sound layout, what this organisation has against it."""
+    async with database.transaction(caller.organization_id) as tx:
+        faults = await whitelist_faults(tx, config.zones)
+        return faults + zone_faults(config.zones, await policy_of(tx))
 
 
 async def whitelist_faults(tx: Transaction, zones: Sequence[Zone]) -> list[Fault]:

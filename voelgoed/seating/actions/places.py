@@ -19,7 +19,7 @@ import structlog
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.metrics import seat_changes
 from voelgoed.infra.refusal import Refusal
-from voelgoed.seating.actions.seats import announce_counts
+from voelgoed.seating.actions.seats import announce_counts, announce_places
 from voelgoed.seating.actions.views import View, require_unchanged
 from voelgoed.seating.model.layout import SEATED
 from voelgoed.seating.model.refusals import (
@@ -249,6 +249,7 @@ def _note(
     event: str | None = None,
 ) -> None:
     told: dict[str, object] = {"zone_id": str(places.zone_id), "hold_id": str(hold_id)}
+    announce_places(tx, view, places.zone_id)
     announce_counts(tx, view, event or f"places_{what}", [told] if hold_id else [])
     about = {
         "org_id": str(tx.organization_id),

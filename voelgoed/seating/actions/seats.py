@@ -37,6 +37,7 @@ from voelgoed.seating.model.refusals import (
 )
 from voelgoed.seating.model.seats import (
     STATUSES,
+    Availability,
     SeatBlock,
     SeatsChanged,
     SeatState,
@@ -48,6 +49,7 @@ from voelgoed.seating.rules.house import House
 from voelgoed.seating.rules.messages import (
     occupancy_counts,
     occupancy_topic,
+    places_changed,
     seats_changed,
     seats_topic,
 )
@@ -276,6 +278,16 @@ def announce(
     announce_counts(tx, view, event, about)
 
 
+def announce_places(tx: Transaction, view: View, zone_id: UUID) -> None:
+    """To whoever watches the map, customers too: how many are free in a zone without seats."""
+
+    async def look(then: Transaction) -> dict[str, object] | None:
+        counts = await _counts_at(then, view)
+        return counts and places_changed(counts, zone_id)
+
+    tx.publish_state(seats_topic(view.event.id), look)
+
+
 def announce_counts(
     tx: Transaction, view: View, event: str, about: Sequence[dict[str, object]] = ()
 ) -> None:
@@ -286,21 +298,21 @@ def announce_counts(
             then: Transaction, each: dict[str, object] = each
         ) -> dict[str, object] | None:
             counts = await _counts_at(then, view)
-            return counts and {"event": event, **counts, **each}
+            return counts and {"event": event, **occupancy_counts(counts, then.now), **each}
 
         tx.publish_state(topic, look)
     drop_caches(tx, view.event.id)
 
 
-async def _counts_at(then: Transaction, view: View) -> dict[str, object] | None:
+async def _counts_at(then: Transaction, view: View) -> Availability | None:
     """Like the house, counted once for all that is told together."""
     key = ("counts", view.assignment)
-    counts = cast(dict[str, object] | None, then.seen.get(key))
+    counts = cast(Availability | None, then.seen.get(key))
     if counts is None and (house := await _house_at(then, view)) is not None:
         zone_days = await read_days(then, view.event.id, then.now)
         days = [day.date for day in view.event.days]
-        counted = availability(view.event_layout, house, zone_days, days)
-        counts = then.seen[key] = occupancy_counts(counted, then.now)
+        counts = availability(view.event_layout, house, zone_days, days)
+        then.seen[key] = counts
     return counts
 
 

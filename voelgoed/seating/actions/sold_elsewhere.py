@@ -19,7 +19,7 @@ from voelgoed.seating.actions.views import View, seat_hold_key
 from voelgoed.seating.model.layout import SEATED
 from voelgoed.seating.model.refusals import SeatsChangedMeanwhile
 from voelgoed.seating.model.seats import SeatState, SeatStatus, ZoneDay
-from voelgoed.seating.rules.messages import seats_topic
+from voelgoed.seating.rules.messages import many_places_changed, seats_topic
 from voelgoed.seating.rules.rooms import Rooms
 from voelgoed.seating.rules.states import status_at
 from voelgoed.seating.store import places as place_store
@@ -102,8 +102,9 @@ def tell(tx: Transaction, view: View, positions: Sequence[int] | None) -> None:
         tx.publish(seats_topic(view.event.id), {"event": "seats_changed", "seats": None})
     elif positions:
         announce(tx, view, positions, "seat_sold")
-        return
-    announce_counts(tx, view, "places_sold")
+    else:
+        announce_counts(tx, view, "places_sold")
+    tx.publish(seats_topic(view.event.id), many_places_changed())
 
 
 def _log(tx: Transaction, view: View, count: int, what: str) -> None:

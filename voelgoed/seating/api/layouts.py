@@ -20,6 +20,8 @@ from voelgoed.seating.model.layout import (
     LayoutCheck,
     LayoutConfig,
     LayoutDiff,
+    LayoutReading,
+    LayoutText,
     LayoutTransition,
     NewLayout,
 )
@@ -79,6 +81,13 @@ async def create_layout(
 async def check_layout(data: JSONBody[LayoutCheck], call: Given[Call]) -> Data[list[Fault]]:
     """Every fault that a layout of this config would be refused for; stores nothing."""
     return Data(await actions.check_layout(call.database, call.caller, data.config))
+
+
+@access.post("/api/layout-readings", "layouts.write", status=200, body_bytes_max=LAYOUT_BYTES_MAX)
+async def read_layout_text(data: JSONBody[LayoutText], call: Given[Call]) -> Data[LayoutReading]:
+    """A layout written as text or as a table, as a config, and its faults by line; stores
+    nothing. Of a faulty one, `config` is what could be read of it."""
+    return Data(await actions.read_text(call.database, call.caller, data))
 
 
 @access.get("/api/layouts/{layout_id:uuid}", "layouts.read", LayoutNotFound)
@@ -169,6 +178,7 @@ ROUTES = [
     list_layouts,
     create_layout,
     check_layout,
+    read_layout_text,
     read_layout,
     read_layout_config,
     create_layout_version,

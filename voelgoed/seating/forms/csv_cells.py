@@ -3,15 +3,21 @@
 import csv
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from io import StringIO
 
 import msgspec
 
 from voelgoed.seating.forms.draft import Draft
+from voelgoed.seating.model.layout import GROUPS_MAX, SEATS_MAX, ZONES_MAX
 
 SEPARATORS = (",", ";", "\t")
 HEADER_CHARACTERS_MAX = 10_000
+HEADER_CELLS_MAX = 16_384
+"""A spreadsheet has no more columns, and may write all of them."""
+LINES_MAX = 1 + ZONES_MAX + SEATS_MAX + GROUPS_MAX
+"""That are filled in, without the header."""
 
 COLUMNS: tuple[str, ...] = (
     "kind",
@@ -94,15 +100,22 @@ def read_lines(text: str, draft: Draft) -> Iterator[Line]:
     separator = _separator(text)
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
     header: list[str] | None = None
-    end = 0
+    end = lines = 0
     try:
         for record in reader:
             begin, end = end + 1, reader.line_num
             if not any(cell.strip() for cell in record) or record[0].startswith("sep="):
                 continue
+            if header is None and len(record) > HEADER_CELLS_MAX:
+                draft.fault(begin, f"the table has more than {HEADER_CELLS_MAX} columns")
+                return
             if header is None:
                 header = _header(record, begin, draft)
+            elif lines == LINES_MAX:
+                draft.fault(begin, f"a table has at most {LINES_MAX} lines: the rest is not read")
+                return
             else:
+                lines += 1
                 cells = _cells(header, record, begin, draft)
                 kind = cells.pop("kind", "").strip().lower()
                 yield Line(begin, kind, cells, separator != ",")
@@ -125,10 +138,10 @@ def _separator(text: str) -> str:
 
 def _header(record: list[str], number: int, draft: Draft) -> list[str]:
     header = [cell.strip().lower() for cell in record]
-    for name in header:
+    for name, times in Counter(header).items():
         if name and name not in COLUMNS:
             draft.fault(number, f"`{name[:40]}` is no column; columns are {', '.join(COLUMNS)}")
-        if name and header.count(name) > 1:
+        if name and times > 1:
             draft.fault(number, f"the column {name[:40]} is there twice")
     if "kind" not in header:
         draft.fault(number, "the first line must name the columns, and one of them is `kind`")

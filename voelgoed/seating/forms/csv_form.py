@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from voelgoed.seating.forms.csv_cells import COLUMNS, NO_ROLES, USED, Line, guarded, read_lines
-from voelgoed.seating.forms.draft import Draft, DraftZone, TextFault, zone_id_of
-from voelgoed.seating.model.layout import LayoutConfig, Point, Seat, SeatGroup, Zone
+from voelgoed.seating.forms.draft import Draft, DraftZone, zone_id_of
+from voelgoed.seating.model.layout import LayoutConfig, Point, Seat, SeatGroup, TextFault, Zone
 
 CSV_CHARACTERS_MAX = 50_000_000
 
@@ -87,9 +87,14 @@ def _json(metadata: dict[str, Any]) -> str:
 
 def read_csv(text: str) -> tuple[LayoutConfig | None, list[TextFault]]:
     """The layout, or what is wrong with the table, every bad line at once."""
-    if len(text) > CSV_CHARACTERS_MAX:
-        return None, [TextFault(1, f"the table has more than {CSV_CHARACTERS_MAX} characters")]
+    return draft_of_csv(text).finish()
+
+
+def draft_of_csv(text: str) -> Draft:
     draft = Draft()
+    if len(text) > CSV_CHARACTERS_MAX:
+        draft.fault(1, f"the table has more than {CSV_CHARACTERS_MAX} characters")
+        return draft
     zones: dict[str, DraftZone] = {}
     # A spreadsheet may have sorted the lines: zones come first, whatever line they are on.
     lines = sorted(
@@ -105,7 +110,7 @@ def read_csv(text: str) -> tuple[LayoutConfig | None, list[TextFault]]:
             _read_group(line, draft)
         elif line.kind == "layout":
             _read_layout(line, draft)
-    return draft.finish()
+    return draft
 
 
 def _check_columns(line: Line, draft: Draft) -> None:

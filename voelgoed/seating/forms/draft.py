@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from voelgoed.seating.model.layout import Fault, LayoutConfig
+from voelgoed.seating.model.layout import Fault, LayoutConfig, TextFault
 from voelgoed.seating.rules.validation import check_config
 
 ZONES = UUID("6d5be04e-67b7-5b06-9b0e-4f4a5a7e0c11")
@@ -16,11 +16,6 @@ ZONES = UUID("6d5be04e-67b7-5b06-9b0e-4f4a5a7e0c11")
 MESSAGE_CHARACTERS_MAX = 300
 
 _PART = re.compile(r"\$\.(?:zones\[\d+\](?:\.seats\[\d+\])?|seat_groups\[\d+\]|\w+)")
-
-
-class TextFault(msgspec.Struct, frozen=True, order=True):
-    line: int
-    message: str
 
 
 class Wrong(ValueError):
@@ -81,13 +76,14 @@ class Draft:
 
     def finish(self) -> tuple[LayoutConfig | None, list[TextFault]]:
         """The layout, or what is wrong with it, every bad line at once."""
-        config, found = check_config(self._builtins())
+        config, found = check_config(self.builtins())
         # What a bad line did not bring is missing elsewhere; that is no fault of its own.
         own = [fault for fault in found if not (self.faults and _may_be_for_what_is_missing(fault))]
-        faults = sorted([*self.faults, *(self._explained(fault) for fault in own)])
+        faults = sorted([*self.faults, *(self.explained(fault) for fault in own)])
         return (None, faults) if faults else (config, [])
 
-    def _builtins(self) -> dict[str, Any]:
+    def builtins(self) -> dict[str, Any]:
+        """As it was given, sound or not."""
         zones: list[dict[str, Any]] = []
         for zone in self.zones:
             capacity = {"capacity": len(zone.seats)} if zone.seats else {}
@@ -95,14 +91,16 @@ class Draft:
             zones.append(capacity | zone.fields | seats)
         return self._layout | {"zones": zones, "seat_groups": self.groups}
 
-    def _explained(self, fault: Fault) -> TextFault:
+    def explained(self, fault: Fault) -> TextFault:
+        """By the line that it came from."""
         part = _PART.match(fault.path)
         origin = self._origins.get(part[0]) if part else None
         message = _PART.sub(self._in_words, fault.message)
         if part is None or origin is None:
-            return TextFault(1, f"{fault.path.removeprefix('$.')}: {message}")
+            return TextFault(1, f"{fault.path.removeprefix('$.')}: {message}", fault.path)
         inner = fault.path[part.end() + 1 :]
-        return TextFault(origin.line, f"{origin.what}{inner and ', ' + inner}: {message}")
+        text = f"{origin.what}{inner and ', ' + inner}: {message}"
+        return TextFault(origin.line, text, fault.path)
 
     def _in_words(self, part: re.Match[str]) -> str:
         origin = self._origins.get(part[0])

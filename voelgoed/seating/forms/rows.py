@@ -1,6 +1,7 @@
 """How a row is numbered, and where its seats stand."""
 
 import math
+from bisect import bisect
 from typing import Literal
 
 import msgspec
@@ -154,12 +155,17 @@ def companions_of(row: list[Place]) -> dict[int, int]:
     spots = [place for place in row if isinstance(place, Spot)]
     along = dict(zip((spot.number for spot in spots), _running(_steps(row)), strict=False))
     chairs = [spot.number for spot in spots if spot.category == "wheelchair"]
+    chairs = sorted(set(chairs), key=along.__getitem__)
+    stand = [along[chair] for chair in chairs]
     found: dict[int, int] = {}
+    accompanied: set[int] = set()
     for companion in (spot.number for spot in spots if spot.category == "companion"):
         if not chairs:
             raise Wrong(f"companion {companion} has no wheelchair place in its row")
+        right = bisect(stand, along[companion])
         found[companion] = min(
-            (abs(along[chair] - along[companion]), chair in found.values(), along[chair], chair)
-            for chair in chairs
+            (abs(along[chair] - along[companion]), chair in accompanied, along[chair], chair)
+            for chair in chairs[max(right - 1, 0) : right + 1]
         )[-1]
+        accompanied.add(found[companion])
     return found

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from voelgoed.seating.forms.draft import Draft, DraftZone, TextFault, Wrong, zone_id_of
+from voelgoed.seating.forms.draft import Draft, DraftZone, Wrong, zone_id_of
 from voelgoed.seating.forms.rows import Block, Spot, companions_of, points_of, table_points
 from voelgoed.seating.forms.text_rows import Generated, names, row_of_words, seat_ids
 from voelgoed.seating.forms.text_words import (
@@ -27,8 +27,10 @@ from voelgoed.seating.model.layout import (
     GroupType,
     LayoutConfig,
     Point,
+    TextFault,
     ZoneType,
 )
+from voelgoed.seating.rules.validation_shapes import FAULTS_MAX
 
 TEXT_CHARACTERS_MAX = 1_000_000
 PITCH_MIN, PITCH_MAX = 0.2, 100.0
@@ -36,6 +38,8 @@ DEPTH_MIN, DEPTH_MAX = 0.2, 1_000.0
 CURVE_MIN, CURVE_MAX = 0.5, 100_000.0
 AISLE_MIN, AISLE_MAX = 1.0, 100.0
 TABLE_SEATS_MAX = 100
+PLACES_MAX = 10 * SEATS_MAX
+"""Seats, aisles and empty places, of all rows."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _CODE = re.compile(r"[a-z0-9]([a-z0-9_-]{0,38}[a-z0-9])?")
@@ -43,15 +47,23 @@ _CODE = re.compile(r"[a-z0-9]([a-z0-9_-]{0,38}[a-z0-9])?")
 
 def read_text(text: str) -> tuple[LayoutConfig | None, list[TextFault]]:
     """The layout, or what is wrong with the text, every bad line at once."""
-    if len(text) > TEXT_CHARACTERS_MAX:
-        return None, [TextFault(1, f"the text has more than {TEXT_CHARACTERS_MAX} characters")]
+    return draft_of_text(text).finish()
+
+
+def draft_of_text(text: str) -> Draft:
     reader = _Reader()
+    if len(text) > TEXT_CHARACTERS_MAX:
+        reader.draft.fault(1, f"the text has more than {TEXT_CHARACTERS_MAX} characters")
+        return reader.draft
     for line, content in enumerate(_LINE_END.split(text.removeprefix("\ufeff")), start=1):
+        if len(reader.draft.faults) == FAULTS_MAX:
+            break
         try:
             reader.read(line, words_of(content))
         except Wrong as wrong:
             reader.draft.fault(line, str(wrong))
-    return reader.finish()
+    reader.finish()
+    return reader.draft
 
 
 @dataclass
@@ -76,6 +88,7 @@ class _Reader:
         self._total: int | None = None
         self._line = 0
         self._seats_left = SEATS_MAX
+        self._places_left = PLACES_MAX
         self._members_left = SEATS_MAX * len(get_args(GroupType))
         self._statements: dict[str, Callable[[list[str]], None]] = {
             "focus": self._read_focus,
@@ -100,12 +113,11 @@ class _Reader:
             raise Wrong(f"`{words[0]}` is not known; a line begins with one of {known}")
         statement(words[1:])
 
-    def finish(self) -> tuple[LayoutConfig | None, list[TextFault]]:
+    def finish(self) -> None:
         areas = sum(zone.fields.get("capacity", 0) for zone in self.draft.zones)
         places = areas + self.draft.seat_count
         if self._total is None and places:
             self.draft.say(1, "total_capacity", places)
-        return self.draft.finish()
 
     def _read_focus(self, words: list[str]) -> None:
         [word] = exactly(words, "focus x,y")
@@ -161,6 +173,8 @@ class _Reader:
         generated = Generated(words[1:], aisle) if words[1] == "seats" else None
         for index, row in enumerate(names(words[0])):
             places = generated.row(index) if generated else row_of_words(words[1:], aisle)
+            self._places_left -= len(places)
+            self._refuse_too_many_seats()
             spots = [place for place in places if isinstance(place, Spot)]
             seats = _seats(zone, row, spots, points_of(places, zone.block, zone.back))
             self._add_seats(zone, _paired(seats, companions_of(places)))
@@ -198,6 +212,8 @@ class _Reader:
     def _refuse_too_many_seats(self) -> None:
         if self._seats_left < 0:
             raise Wrong(f"a layout has at most {SEATS_MAX} seats")
+        if self._places_left < 0:
+            raise Wrong(f"the rows have more than {PLACES_MAX} seats, aisles and empty places")
 
     def _add_seats(self, zone: _Zone, seats: list[dict[str, Any]]) -> None:
         self._seats_left -= len(seats)

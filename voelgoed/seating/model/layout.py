@@ -27,6 +27,7 @@ GROUP_SEATS_MAX = 500
 CAPACITY_MAX = 1_000_000
 COORDINATE_MAX = 1_000_000
 METADATA_BYTES_MAX = 4_000
+LAYOUT_CHARACTERS_MAX = 24_000_000
 
 SeatId = Annotated[str, Meta(min_length=1, max_length=63, pattern=r"^[^\s/?#%\x00-\x1f]+$(?!\n)")]
 """Stable, unique in its layout, and what people call the seat: `A-1`."""
@@ -135,6 +136,29 @@ class LayoutTransition(Request):
 class Fault(msgspec.Struct, frozen=True):
     path: str
     message: str
+
+
+class TextFault(msgspec.Struct, frozen=True, order=True):
+    """In a layout that people wrote line by line."""
+
+    line: int
+    message: str
+    path: str = ""
+    """Of what the line made in the config; empty if it made nothing."""
+
+
+class LayoutText(Request):
+    """A layout as text or as a table. docs/layouts.md explains both."""
+
+    form: Literal["text", "csv"]
+    text: Annotated[str, Meta(max_length=LAYOUT_CHARACTERS_MAX)]
+
+
+class LayoutReading(msgspec.Struct, frozen=True):
+    """What a text says, as far as it can be read, and everything that is wrong with it."""
+
+    config: Metadata
+    faults: list[TextFault]
 
 
 class SeatMove(msgspec.Struct, frozen=True):

@@ -35,6 +35,18 @@ def seats_changed(house: House, positions: Sequence[int]) -> dict[str, object]:
     return {"event": "seats_changed", "seats": pairs}
 
 
+def places_changed(counts: Availability, zone_id: UUID) -> dict[str, object]:
+    """How many are free where nothing is numbered. No seat is another than before: who watches only
+    those has nothing to do."""
+    free = [[str(zone.zone_id), zone.available] for zone in counts.zones if zone.zone_id == zone_id]
+    return {"event": "places_changed", "seats": [], "places": free}
+
+
+def many_places_changed() -> dict[str, object]:
+    """In zones that nobody remembers: a reader asks how many are free."""
+    return {"event": "places_changed", "seats": [], "places": None}
+
+
 def layout_changed(event_id: UUID) -> dict[str, object]:
     return {"event": "layout_changed", "event_id": str(event_id)}
 

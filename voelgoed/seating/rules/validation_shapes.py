@@ -80,6 +80,10 @@ def _salvage_parts(given: object, kind: Any, path: str, faults: Faults) -> Any:
         items = cast(list[object], given)
         _check_length(items, meta, path, faults)
         (item_kind,) = get_args(plain)
+        if not _is_struct(
+            item_kind
+        ):  # millions of names would each be looked at; zones hang together
+            items = items[: meta.max_length]
         return [salvage(each, item_kind, f"{path}[{n}]", faults) for n, each in enumerate(items)]
     if _is_struct(plain) and isinstance(given, dict):
         return _salvage_fields(cast(dict[object, object], given), plain, path, faults)

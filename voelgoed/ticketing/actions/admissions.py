@@ -1,12 +1,19 @@
 """Tickets at the gates: what scanning, which decides, may read and write of them."""
 
+import datetime as dt
 import re
 from collections.abc import Sequence
 from uuid import UUID
 
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.keys import key
-from voelgoed.ticketing.model.admissions import Attendance, FoundTicket, ScannedTicket, TicketPlace
+from voelgoed.ticketing.model.admissions import (
+    Attendance,
+    FoundTicket,
+    Reissued,
+    ScannedTicket,
+    TicketPlace,
+)
 from voelgoed.ticketing.model.refusals import TicketNotFound
 from voelgoed.ticketing.rules.codes import read_code, read_order_number
 from voelgoed.ticketing.store import admissions as store
@@ -16,6 +23,14 @@ from voelgoed.ticketing.store import event_keys
 def last_scan_key(organization_id: UUID, code: str) -> str:
     """Under which the caches remember that somebody just came in with it."""
     return key(organization_id, "ticket", code, "last_scan")
+
+
+async def find_codes(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[str]:
+    return await store.find_codes(tx, ticket_ids) if ticket_ids else []
+
+
+async def find_reissues(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[Reissued]:
+    return await store.find_reissues(tx, ticket_ids)
 
 
 async def find_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
@@ -48,6 +63,10 @@ async def search(tx: Transaction, event_id: UUID, text: str, limit: int) -> list
 def _pattern(text: str) -> str:
     """What is typed is not a pattern."""
     return re.sub(r"([\\%_])", r"\\\1", text.strip())
+
+
+async def count_to_come(tx: Transaction, event_id: UUID, day: dt.date) -> int:
+    return await store.count_to_come(tx, event_id, day)
 
 
 async def write_attendance(tx: Transaction, attendance: Sequence[Attendance]) -> None:

@@ -53,6 +53,7 @@ from voelgoed.ticketing.model.refusals import (
     HoldNotFound,
     HoldsOfSeveralEvents,
     OrderExpired,
+    OrderHasPrice,
     OrderNotFound,
     OrderNotPending,
     PaymentMethodMissing,
@@ -156,6 +157,8 @@ class Checkout:
             assert order is not None
             if order.status != "pending":
                 raise OrderNotPending(status=order.status)
+            if new.method == "complimentary" and order.total_minor > 0:
+                raise OrderHasPrice(total_minor=order.total_minor)
             payment = await begin_payment(tx, self.providers, caller, order, new)
             await payment_store.insert_payments(tx, [payment])
             if payment.status == "succeeded":

@@ -10,10 +10,10 @@ from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.events import event_of
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.tables import header_of, rows_of, table
 from voelgoed.seating.actions.views import View, see_any
 from voelgoed.seating.model.refusals import EventLayoutNotFound
-from voelgoed.ticketing.forms.cells import table
-from voelgoed.ticketing.forms.exports import csv_header, csv_rows, json_rows
+from voelgoed.ticketing.forms.exports import json_rows
 from voelgoed.ticketing.model.exports import (
     Exported,
     ExportedHold,
@@ -72,9 +72,9 @@ async def export(
 async def _as_csv(
     shape: type[Exported], pages: AsyncIterator[Sequence[Exported]]
 ) -> AsyncIterator[bytes]:
-    yield csv_header(shape)
+    yield header_of(shape)
     async for rows in pages:
-        yield csv_rows(rows)
+        yield rows_of(rows)
 
 
 async def _as_json(pages: AsyncIterator[Sequence[Exported]]) -> AsyncIterator[bytes]:

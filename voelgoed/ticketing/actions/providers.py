@@ -58,20 +58,24 @@ class Provider(Protocol):
 class Paylink:
     """A payment page that takes its order in the address and tells us by a signed webhook.
 
-    The address has `payment_id`, `amount_minor`, `currency`, `order` and `signature`, the
-    HMAC-SHA256 of the others as sent. A notice is JSON with the header
+    The address has `payment_id`, `amount_minor`, `currency`, `order`, `return_url` where ours is
+    known, and `signature`, the HMAC-SHA256 of the others as sent. A notice is JSON with the header
     `X-Signature: t=<unix seconds>,v1=<hex>`, the HMAC-SHA256 of `<seconds>.<body>`.
     """
 
+    def __init__(self, public_url: str | None) -> None:
+        self._public_url = public_url and public_url.rstrip("/")
+
     async def begin(self, account: Account, payment: Payment, order: OrderDetails) -> str:
-        query = urlencode(
-            {
-                "payment_id": str(payment.id),
-                "amount_minor": payment.amount_minor,
-                "currency": payment.currency,
-                "order": order.order.number,
-            }
-        )
+        asked = {
+            "payment_id": str(payment.id),
+            "amount_minor": str(payment.amount_minor),
+            "currency": payment.currency,
+            "order": order.order.number,
+        }
+        if self._public_url:
+            asked["return_url"] = f"{self._public_url}/box-office/#/orders/{order.order.id}"
+        query = urlencode(asked)
         signature = hmac.new(account.secret, query.encode(), sha256).hexdigest()
         joint = "&" if "?" in account.page_url else "?"
         return f"{account.page_url}{joint}{query}&signature={signature}"
@@ -97,9 +101,9 @@ class Paylink:
 
 
 class Providers:
-    def __init__(self, master_key: MasterKey) -> None:
+    def __init__(self, master_key: MasterKey, public_url: str | None = None) -> None:
         self._master_key = master_key
-        self._known: dict[str, Provider] = {"paylink": Paylink()}
+        self._known: dict[str, Provider] = {"paylink": Paylink(public_url)}
 
     async def require(self, tx: Transaction, name: str) -> None:
         await self._account(tx, name)

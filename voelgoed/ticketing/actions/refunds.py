@@ -147,6 +147,8 @@ async def cancel(checkout: Checkout, caller: Caller, order_id: UUID) -> OrderDet
         await ticket_types.give_back(tx, ticket_types.counts_of_lines(lines))
         await orders.update_order(tx, order_id, "cancelled", 0)
         await record(tx, caller, "order_cancelled", "Order", order_id, {"number": order.number})
+        event = happened(tx, "OrderCancelled", order.event_id, order_id, {"order_id": order_id})
+        await insert_domain_events(tx, [event])
         return await read_details(tx, order_id)
 
     return await _in_view_of_order(checkout, caller, order_id, work)

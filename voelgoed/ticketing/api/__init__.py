@@ -2,7 +2,6 @@ from voelgoed.ticketing.api import (
     documents,
     event_keys,
     exports,
-    funnel,
     holds,
     imports,
     order_page,
@@ -16,7 +15,6 @@ __all__ = ["RESERVE", "RESERVE_TEMPLATE", "ROUTES", "UPLOAD", "UPLOAD_S", "answe
 
 ROUTES = [
     *holds.ROUTES,
-    *funnel.ROUTES,
     *orders.ROUTES,
     *documents.ROUTES,
     *order_page.ROUTES,

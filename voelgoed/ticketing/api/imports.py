@@ -20,6 +20,7 @@ from voelgoed.infra.web import (
     UnsupportedMediaType,
     page,
     stream_body,
+    table_stream,
 )
 from voelgoed.ticketing.actions import imports as actions
 from voelgoed.ticketing.actions.exports import faults_table
@@ -122,11 +123,7 @@ async def list_ticket_import_faults(
 async def download_ticket_import_faults(import_id: FromPath[UUID], call: Given[Call]) -> Stream:
     """All of them, to be put beside the file."""
     imported = await actions.read_import(call.database, call.caller, import_id)
-    return Stream(
-        faults_table(call.database, call.caller, imported.id),
-        media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="faults.csv"'},
-    )
+    return table_stream(faults_table(call.database, call.caller, imported.id), "faults.csv")
 
 
 ROUTES = [

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from io import StringIO
 from typing import get_args
 
-from voelgoed.ticketing.forms.cells import unguarded
+from voelgoed.infra.tables import unguarded
 from voelgoed.ticketing.model.imports import (
     ROWS_MAX,
     Column,

@@ -41,6 +41,14 @@ class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
     """Another as soon as anybody changes anything of the ticket."""
 
 
+class Reissued(msgspec.Struct, frozen=True):
+    """Since when one of a ticket's barcodes is worthless."""
+
+    ticket_id: UUID
+    issue: int
+    at: datetime
+
+
 class TicketPlace(msgspec.Struct, frozen=True):
     """Where a ticket is for."""
 

@@ -138,6 +138,10 @@ class OrderExpired(Conflict):
     """The seats of this order were not paid for in time; choose your seats again."""
 
 
+class OrderHasPrice(Conflict):
+    """This order has a price; cancel it and place it again as complimentary."""
+
+
 class PaymentNotAllowed(Forbidden):
     """Only the box office takes payments by hand."""
 

@@ -1,13 +1,31 @@
+import datetime as dt
 from collections.abc import Sequence
 from uuid import UUID
 
+import msgspec
+
 from voelgoed.infra.database import Transaction, json_text
-from voelgoed.ticketing.model.admissions import Attendance, FoundTicket, ScannedTicket, TicketPlace
+from voelgoed.ticketing.model.admissions import (
+    Attendance,
+    FoundTicket,
+    Reissued,
+    ScannedTicket,
+    TicketPlace,
+)
 
 
 async def lock_code(tx: Transaction, ticket_id: UUID) -> str | None:
     """Which a ticket keeps."""
     return await tx.value(str, "SELECT code FROM ticket WHERE id = $1 FOR NO KEY UPDATE", ticket_id)
+
+
+class _Code(msgspec.Struct, frozen=True):
+    code: str
+
+
+async def find_codes(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[str]:
+    found = await tx.rows(_Code, "SELECT code FROM ticket WHERE id = ANY($1::uuid[])", ticket_ids)
+    return [each.code for each in found]
 
 
 async def find_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
@@ -33,6 +51,36 @@ async def find_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTi
         codes,
         tx.now,
     )
+
+
+async def find_reissues(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[Reissued]:
+    return await tx.rows(
+        Reissued,
+        """
+        SELECT ticket_id, issue, at FROM ticket_revocation
+         WHERE ticket_id = ANY($1::uuid[]) AND issue IS NOT NULL
+        """,
+        ticket_ids,
+    )
+
+
+async def count_to_come(tx: Transaction, event_id: UUID, day: dt.date) -> int:
+    """Tickets that let somebody in on this day, with which nobody came on it."""
+    found = await tx.value(
+        int,
+        """
+        SELECT count(*)
+          FROM ticket JOIN ticket_type AS kind
+            ON kind.organization_id = ticket.organization_id AND kind.id = ticket.ticket_type_id
+         WHERE ticket.event_id = $1 AND ticket.status IN ('active', 'scanned') AND $2 = ANY(days)
+           AND last_entry_day IS DISTINCT FROM $2
+           AND (kind.entry_limit IS NULL OR scan_count < kind.entry_limit)
+           AND (kind.reentry <> 'never' OR scan_count = 0)
+        """,
+        event_id,
+        day,
+    )
+    return found or 0
 
 
 async def write_attendance(tx: Transaction, attendance: Sequence[Attendance]) -> None:

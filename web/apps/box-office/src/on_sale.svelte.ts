@@ -5,7 +5,7 @@ export class OnSaleView {
   status = $state<'loading' | 'ready' | 'failed'>('loading');
   events = $state.raw<Event[]>([]);
   venues = $state.raw(new Map<string, Venue>());
-  problem = $state<string | undefined>();
+  problem = $state.raw<ApiError | undefined>();
 
   readonly #api: Api;
 
@@ -22,7 +22,7 @@ export class OnSaleView {
       ]);
       this.status = 'ready';
     } catch (thrown) {
-      this.problem = ApiError.from(thrown).message;
+      this.problem = ApiError.from(thrown);
       this.status = 'failed';
     }
   }

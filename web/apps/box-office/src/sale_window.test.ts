@@ -1,5 +1,6 @@
 import type { Event } from '@voelgoed/api';
 import { expect, test } from 'vitest';
+import { LANGUAGES } from './messages/index.ts';
 import { saleWindow } from './sale_window.ts';
 
 const START = '2030-01-01T08:00:00Z';
@@ -7,7 +8,7 @@ const END = '2030-02-01T08:00:00Z';
 
 function told(now: string, start: string | null = START, end: string | null = END): string {
   const event = { sale_start: start, sale_end: end } as Event;
-  return saleWindow(event, 'UTC', new Date(now));
+  return saleWindow(event, 'UTC', new Date(now), LANGUAGES.en);
 }
 
 test('before, during and after the sale', () => {

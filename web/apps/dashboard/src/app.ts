@@ -1,8 +1,15 @@
 import { createApi, LiveClient, liveUrl, type Api } from '@voelgoed/api';
-import { HashRoute, LiveState, Memory, SessionState } from '@voelgoed/ui';
+import { HashRoute, LiveState, Memory, SessionState, Speech } from '@voelgoed/ui';
+import { LANGUAGES } from './messages/index.ts';
+import { ServerClock } from './server_clock.ts';
 
 export const memory = new Memory(() => localStorage);
-export const api: Api = createApi({ onUnauthorized: () => session.ended() });
+export const clock = new ServerClock();
+export const speech = new Speech(memory, navigator.languages, LANGUAGES);
+export const api: Api = createApi({
+  fetch: async (request) => clock.hear(await fetch(request)),
+  onUnauthorized: () => session.ended(),
+});
 export const session = new SessionState(api, memory);
 export const live = new LiveState(new LiveClient(() => new WebSocket(liveUrl(location))));
 export const route = new HashRoute(window);

@@ -15,9 +15,9 @@ export class EventView {
   venue = $state.raw<Venue | undefined>();
   gates = $state.raw<Gate[]>([]);
   /** Why the last reading failed. */
-  problem = $state<string | undefined>();
+  problem = $state.raw<ApiError | undefined>();
   /** Why the last change of a gate was refused; stays until the next one. */
-  refusal = $state<string | undefined>();
+  refusal = $state.raw<ApiError | undefined>();
   /** The gate that is being opened or closed. */
   changing = $state<string | undefined>();
 
@@ -31,6 +31,11 @@ export class EventView {
     this.#api = api;
     this.#id = id;
     this.load = coalesced(() => this.#load());
+  }
+
+  /** Where the event takes place; until that is known, everybody's. */
+  get timeZone(): string {
+    return this.venue?.timezone ?? 'UTC';
   }
 
   async setGate(gate: Gate, status: Gate['status']): Promise<void> {
@@ -49,7 +54,7 @@ export class EventView {
       const error = ApiError.from(thrown);
       // Somebody else was faster: show what they did, then say so.
       if (error.status === 409) await this.load();
-      this.refusal = error.message;
+      this.refusal = error;
     } finally {
       this.changing = undefined;
     }
@@ -64,7 +69,7 @@ export class EventView {
       this.problem = undefined;
       this.status = 'ready';
     } catch (thrown) {
-      this.problem = ApiError.from(thrown).message;
+      this.problem = ApiError.from(thrown);
       if (this.status === 'loading') this.status = 'failed';
     }
   }

@@ -6,7 +6,7 @@ export class EventsView {
   coming = $state.raw<Event[]>([]);
   past = $state.raw<Event[] | undefined>();
   venues = $state.raw(new Map<string, Venue>());
-  problem = $state<string | undefined>();
+  problem = $state.raw<ApiError | undefined>();
   readingPast = $state(false);
 
   readonly #api: Api;
@@ -25,7 +25,7 @@ export class EventsView {
       ]);
       this.status = 'ready';
     } catch (thrown) {
-      this.problem = ApiError.from(thrown).message;
+      this.problem = ApiError.from(thrown);
       this.status = 'failed';
     }
   }
@@ -38,7 +38,7 @@ export class EventsView {
       const events = await readEvents(this.#api, ['ended', 'archived', 'cancelled']);
       this.past = events.reverse();
     } catch (thrown) {
-      this.problem = ApiError.from(thrown).message;
+      this.problem = ApiError.from(thrown);
     } finally {
       this.readingPast = false;
     }

@@ -1,9 +1,10 @@
 import type { Gate } from '@voelgoed/api';
 import { expect, test } from 'vitest';
 import { gateFacts } from './gate_facts.ts';
+import { LANGUAGES } from './messages/index.ts';
 
 const told = (facts: Partial<Gate>) =>
-  gateFacts({ code: 'north', allowed_zones: null, capacity: null, ...facts } as Gate);
+  gateFacts(LANGUAGES.en, { code: 'north', allowed_zones: null, capacity: null, ...facts } as Gate);
 
 test('tells what a gate is for', () => {
   expect(told({})).toBe('north · all zones');

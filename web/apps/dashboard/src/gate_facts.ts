@@ -1,13 +1,10 @@
 import type { Gate } from '@voelgoed/api';
-import { places } from './places.ts';
+import type { Messages } from './messages/index.ts';
 
 /** What a gate is for, in one line: `north-main · 2 zones · 1 200 places`. */
-export function gateFacts(gate: Gate): string {
-  const room = gate.capacity === null ? undefined : places(gate.capacity);
-  return [gate.code, zones(gate.allowed_zones), room].filter(Boolean).join(' · ');
-}
-
-function zones(allowed: string[] | null): string {
-  if (allowed === null) return 'all zones';
-  return allowed.length === 1 ? '1 zone' : `${allowed.length} zones`;
+export function gateFacts(words: Messages, gate: Gate): string {
+  const room = gate.capacity === null ? undefined : words.events.places(gate.capacity);
+  const zones = gate.allowed_zones;
+  const told = zones === null ? words.gates.allZones : words.gates.zones(zones.length);
+  return [gate.code, told, room].filter(Boolean).join(' · ');
 }

@@ -3,6 +3,7 @@ declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
     domNode: Element;
     url: string;
     deepLinking: boolean;
+    docExpansion: 'none';
     validatorUrl: null;
   }
 

@@ -3,6 +3,10 @@ import { ApiError } from './error.ts';
 import type { paths } from './schema.d.ts';
 
 const REQUEST_TIMEOUT_MS = 15_000;
+const WAIT_SECONDS_MAX = 600;
+
+/** For a request with a large body: how long the caller is willing to wait (RFC 7240). */
+export const PATIENTLY = { Prefer: 'wait=120' } as const;
 
 export type Api = Client<paths>;
 
@@ -30,7 +34,9 @@ export function createApi(options: ApiOptions = {}): Api {
 }
 
 function withTimeout(request: Request): Request {
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+  const wait = Number(/^wait=(\d+)$/.exec(request.headers.get('Prefer') ?? '')?.[1] ?? 0);
+  const timeoutMs = Math.max(REQUEST_TIMEOUT_MS, Math.min(wait, WAIT_SECONDS_MAX) * 1_000);
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
   return new Request(request, { signal });
 }
 

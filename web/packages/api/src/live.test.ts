@@ -1,12 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LiveClient, liveUrl, type LiveSocket, type LiveState } from './live.ts';
 
+/** Of `readyState`. */
+const [CONNECTING, OPEN, CLOSING] = [0, 1, 2] as const;
+
 class FakeSocket implements LiveSocket {
   onopen: LiveSocket['onopen'] = null;
   onmessage: LiveSocket['onmessage'] = null;
   onclose: LiveSocket['onclose'] = null;
   onerror: LiveSocket['onerror'] = null;
   readonly sent: unknown[] = [];
+  readyState: LiveSocket['readyState'] = CONNECTING;
   closed = false;
 
   send(text: string): void {
@@ -18,6 +22,7 @@ class FakeSocket implements LiveSocket {
   }
 
   opens(): void {
+    this.readyState = OPEN;
     this.onopen?.call(this as never, new Event('open'));
   }
 
@@ -87,8 +92,8 @@ test('hands on messages that follow each other', () => {
   socket().says(8, { event: 'gate_changed' });
   socket().says(9, { event: 'event_changed' });
   expect(listener.onMessage.mock.calls).toEqual([
-    [{ event: 'gate_changed' }],
-    [{ event: 'event_changed' }],
+    [{ event: 'gate_changed' }, 8],
+    [{ event: 'event_changed' }, 9],
   ]);
   expect(listener.onReread).toHaveBeenCalledOnce();
 });
@@ -104,6 +109,16 @@ test.each([
   expect(listener.onReread).toHaveBeenCalledTimes(2);
   socket().says(seq + 1);
   expect(listener.onMessage).toHaveBeenCalledOnce();
+});
+
+test('nothing is said to a connection that is being closed', () => {
+  const { client, socket } = aSubscription();
+  const leaveOther = client.subscribe('event:2', aListener());
+  socket().readyState = CLOSING;
+  const said = socket().sent.length;
+  client.subscribe('event:3', aListener());
+  leaveOther();
+  expect(socket().sent.length).toBe(said);
 });
 
 test('the server can ask for a re-read', () => {

@@ -4,20 +4,22 @@ import { parseFrame, type Frame } from './live_frame.ts';
 
 /** A living server is heard every 25 s; a dead network can be silent for hours. */
 const SILENCE_MS_MAX = 60_000;
+/** Of `readyState`. */
+const OPEN = 1;
 
 /** What the live client needs of a WebSocket; tests pass in their own. */
 export type LiveSocket = Pick<
   WebSocket,
-  'send' | 'close' | 'onopen' | 'onmessage' | 'onclose' | 'onerror'
+  'readyState' | 'send' | 'close' | 'onopen' | 'onmessage' | 'onclose' | 'onerror'
 >;
 
 export type LiveState = 'idle' | 'connecting' | 'connected' | 'waiting';
 
 export interface LiveListener {
-  /** A change, in order and without a gap since the last `onReread`. */
-  onMessage: (data: Record<string, unknown>) => void;
-  /** Something may have been missed: read the whole thing again. */
-  onReread: () => void;
+  /** A change with its number, in order and without a gap since the last `onReread`. */
+  onMessage: (data: Record<string, unknown>, seq: number) => void;
+  /** Something may have been missed: read the whole thing again, as it was at this number or later. */
+  onReread: (seq: number) => void;
   onRefused?: (error: ApiError) => void;
 }
 
@@ -139,7 +141,7 @@ export class LiveClient {
           return this.#reread(topic, frame.seq);
         }
         topic.seq = frame.seq;
-        for (const listener of [...topic.listeners]) listener.onMessage(frame.data);
+        for (const listener of [...topic.listeners]) listener.onMessage(frame.data, frame.seq);
         return;
       case 'refused': {
         const error = new ApiError(frame.error, frame.message);
@@ -150,12 +152,14 @@ export class LiveClient {
 
   #reread(topic: Topic, seq: number): void {
     topic.seq = seq;
-    for (const listener of [...topic.listeners]) listener.onReread();
+    for (const listener of [...topic.listeners]) listener.onReread(seq);
   }
 
   #send(type: 'subscribe' | 'unsubscribe', topic: string): void {
-    // Before the connection stands nothing is lost: `onopen` subscribes to every topic.
-    if (this.#state === 'connected') this.#socket?.send(JSON.stringify({ type, topic }));
+    // Before the connection stands nothing is lost: `onopen` subscribes to every topic. One that is
+    // being closed is still connected as far as anybody has said, and takes nothing any more.
+    if (this.#state !== 'connected' || this.#socket?.readyState !== OPEN) return;
+    this.#socket.send(JSON.stringify({ type, topic }));
   }
 
   #setState(state: LiveState): void {

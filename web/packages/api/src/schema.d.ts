@@ -24,6 +24,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download audit
+         * @description All that the same search finds as a table, the newest first, 100,000 entries at most: if there are
+         *     more, the last row has no id and the action `export_cut`. Taking it is itself recorded.
+         */
+        get: operations["download_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events": {
         parameters: {
             query?: never;
@@ -257,7 +278,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/events/{event_id}/sales-funnel": {
+    "/api/events/{event_id}/reports/attendance": {
         parameters: {
             query?: never;
             header?: never;
@@ -265,11 +286,176 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read sales funnel
+         * Read attendance report
+         * @description Who came in and left, was denied and is inside: altogether, by day, gate, zone and time. Of all
+         *     that was scanned, or of a span of time; who is inside is told of its end. Only scans that stand
+         *     count: what supervisors annulled, or later news overruled, does not.
+         */
+        get: operations["read_attendance_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/reports/attendance.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download attendance report
+         * @description The same as a table: `part` says what a row is about, `name` which one.
+         */
+        get: operations["download_attendance_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/reports/funnel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read funnel report
          * @description How many of the seats that were held were bought, and when: from what was recorded as it
          *     happened.
          */
-        get: operations["read_sales_funnel"];
+        get: operations["read_funnel_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/reports/funnel.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download funnel report
+         * @description The same as a table: `part` says what a row is about, `name` which one.
+         */
+        get: operations["download_funnel_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/reports/no-shows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read no show report
+         * @description How many of those with a valid ticket did not come, or have not yet: by ticket type, by zone, and
+         *     for each day of the event.
+         */
+        get: operations["read_no_show_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/reports/no-shows.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download no shows
+         * @description All of those tickets as a table.
+         */
+        get: operations["download_no_shows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/reports/no-shows/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List no shows
+         * @description The valid tickets that nobody came in with, on whatever day. Nobody's name: that is in the export
+         *     of tickets, by the same code.
+         */
+        get: operations["list_no_shows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/reports/sales": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read sales report
+         * @description What was sold, given away, imported, refunded and voided: altogether, by ticket type, zone, way of
+         *     paying and day of sale; and the money, as tickets and as payments have it.
+         */
+        get: operations["read_sales_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{event_id}/reports/sales.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download sales report
+         * @description The same as a table: `part` says what a row is about, `name` which one.
+         */
+        get: operations["download_sales_report"];
         put?: never;
         post?: never;
         delete?: never;
@@ -604,6 +790,27 @@ export interface paths {
          * @description Every fault that a layout of this config would be refused for; stores nothing.
          */
         post: operations["check_layout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/layout-readings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read layout text
+         * @description A layout written as text or as a table, as a config, and its faults by line; stores
+         *     nothing. Of a faulty one, `config` is what could be read of it.
+         */
+        post: operations["read_layout_text"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1014,6 +1221,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/scanning/conflicts/{conflict_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read conflict */
+        get: operations["read_conflict"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/conflicts/{conflict_id}/transitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move conflict
+         * @description Review or dismiss it, or open it again, with a note that says why.
+         */
+        post: operations["move_conflict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/scanning/devices": {
         parameters: {
             query?: never;
@@ -1097,6 +1341,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/scanning/events/{event_id}/conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List conflicts
+         * @description Scans of one ticket that contradict each other, both side by side; the newest first.
+         */
+        get: operations["list_conflicts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/events/{event_id}/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read manifest
+         * @description For a device: all that it needs to decide alone, of the event that its gate belongs to, signed
+         *     with its key. With `since`, only what changed after that version; all of it where that cannot be
+         *     told.
+         */
+        get: operations["read_manifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/events/{event_id}/manifest-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read manifest status
+         * @description What devices at this event have to decide by when they are alone, and how many have which
+         *     version of it.
+         */
+        get: operations["read_manifest_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/scanning/events/{event_id}/occupancy": {
         parameters: {
             query?: never;
@@ -1109,6 +1416,66 @@ export interface paths {
          * @description Who is inside, at the event, by gate, by zone and by day.
          */
         get: operations["read_occupancy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/events/{event_id}/outlook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read outlook
+         * @description Who is still to come today, and how much waits for a decision.
+         */
+        get: operations["read_outlook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/events/{event_id}/recoveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List recoveries
+         * @description Imports of what devices could not send; the newest first.
+         */
+        get: operations["list_recoveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/events/{event_id}/scans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List scans of event
+         * @description Every attempt, also with what is no ticket of ours, as it stands now; the newest first.
+         */
+        get: operations["list_scans_of_event"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1221,6 +1588,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/scanning/recoveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import queue
+         * @description The file that a device exported because it could not send its scans: it was revoked, or its clock
+         *     was far off. They are kept, and count for nothing until somebody has reviewed them. The same file
+         *     again is answered as it was.
+         */
+        post: operations["import_queue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/recoveries/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read recovery
+         * @description With its scans, whether each is signed, and how it stands.
+         */
+        get: operations["read_recovery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/recoveries/{batch_id}/transitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Review recovery
+         * @description Accept its scans, as if the device had sent them, or reject them; once. What is not signed by
+         *     the device never counts.
+         */
+        post: operations["review_recovery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/scanning/scans/{scan_id}/annulment": {
         parameters: {
             query?: never;
@@ -1255,6 +1685,27 @@ export interface paths {
         get: operations["read_station"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scanning/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sync signed
+         * @description For a device: scans that it made and signed without network, up to 50 at once, ten times a minute.
+         *     Those that are `processed` or `skipped` are kept here for good; those that are `rejected` are not.
+         */
+        post: operations["sync_signed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1317,6 +1768,28 @@ export interface paths {
          *     decides by itself.
          */
         post: operations["process_scan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scans/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sync queue
+         * @description For a device: all that it scanned without network, up to 10,000 scans at once. Each is kept and
+         *     judged; `errors` says of which somebody should hear. What is not kept (`is_kept` false) stays on the
+         *     device. Sent again under its id, it is answered as it was.
+         */
+        post: operations["sync_queue"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1887,7 +2360,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "impossible_travel" | "repeated_duplicates" | "high_velocity" | "device_malfunction" | "ticket_not_found" | "forged_barcode" | "clock_skew" | "gate_near_capacity";
+            kind: "impossible_travel" | "repeated_duplicates" | "high_velocity" | "device_malfunction" | "ticket_not_found" | "forged_barcode" | "clock_skew" | "gate_near_capacity" | "double_entry" | "invalid_admission" | "high_error_rate_batch" | "delayed_batch_submission" | "batch_size_anomaly" | "future_timestamp" | "impossible_timestamp" | "clock_manipulation" | "invalid_signature" | "replayed_signature" | "scan_id_reused" | "repeated_sync_failures" | "revoked_device_sync" | "unverified_scans";
             /** Format: date-time */
             last_at: string;
             note: string;
@@ -1935,7 +2408,7 @@ export interface components {
             last_scanned_at?: string;
             message: string;
             occupancy?: components["schemas"]["OccupancyInfo"];
-            reason?: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside";
+            reason?: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside" | "unverified";
             /** Format: uuid */
             scan_id: string;
             /** Format: date-time */
@@ -1950,6 +2423,40 @@ export interface components {
         /** Data[Answer] */
         AnswerData: {
             data: components["schemas"]["Answer"];
+        };
+        /** AttendanceReport */
+        AttendanceReport: {
+            /** Format: date-time */
+            as_of: string;
+            /** @enum {integer} */
+            bucket_minutes: 1 | 5 | 15 | 60;
+            buckets: components["schemas"]["Bucket"][];
+            busiest_minute: components["schemas"]["Busiest"] | null;
+            days: components["schemas"]["DayAttendance"][];
+            /** Format: uuid */
+            event_id: string;
+            event_name: string;
+            fullest: components["schemas"]["Fullest"] | null;
+            gates: components["schemas"]["GateAttendance"][];
+            reasons: components["schemas"]["DeniedFor"][];
+            since: string | null;
+            timezone: string;
+            total: components["schemas"]["Attended"];
+            until: string | null;
+            zones: components["schemas"]["ZoneAttendance"][];
+        };
+        /** Data[AttendanceReport] */
+        AttendanceReportData: {
+            data: components["schemas"]["AttendanceReport"];
+        };
+        /** Attended */
+        Attended: {
+            denied: number;
+            entries: number;
+            exits: number;
+            first_entries: number;
+            inside: number;
+            reentries: number;
         };
         /** AuditEntry */
         AuditEntry: {
@@ -1995,6 +2502,39 @@ export interface components {
         AvailabilityData: {
             data: components["schemas"]["Availability"];
         };
+        /** BatchAnswer */
+        BatchAnswer: {
+            /** Format: uuid */
+            batch_id: string;
+            error_count: number;
+            errors: components["schemas"]["BatchError"][];
+            message?: string;
+            processed_count: number;
+            /** @enum {string} */
+            status: "completed" | "partial_success";
+            summary: components["schemas"]["BatchSummary"];
+            sync_duration_seconds: number;
+            /** Format: date-time */
+            timestamp: string;
+            timestamp_range: components["schemas"]["TimestampRange"];
+        };
+        /** BatchError */
+        BatchError: {
+            is_kept: boolean;
+            last_scan_at?: string;
+            /** Format: uuid */
+            offline_id: string;
+            reason: string;
+            ticket_code: string;
+        };
+        /** BatchSummary */
+        BatchSummary: {
+            duplicate_scans: number;
+            invalid_tickets: number;
+            missing_tickets: number;
+            new_scans: number;
+            total_scans: number;
+        };
         /** Because */
         Because: {
             reason: string;
@@ -2025,6 +2565,30 @@ export interface components {
         BookingData: {
             data: components["schemas"]["Booking"];
         };
+        /** Bucket */
+        Bucket: {
+            denied: number;
+            entries: number;
+            exits: number;
+            first_entries: number;
+            inside: number;
+            reentries: number;
+            /** Format: date-time */
+            since: string;
+        };
+        /** Busiest */
+        Busiest: {
+            entries: number;
+            /** Format: date-time */
+            since: string;
+        };
+        /** Came */
+        Came: {
+            came: number;
+            no_show_percent: number;
+            no_shows: number;
+            valid: number;
+        };
         /** CheckRequest */
         CheckRequest: {
             seat_ids: string[];
@@ -2035,6 +2599,85 @@ export interface components {
             seat_ids: string[];
             /** Format: uuid */
             zone_id: string;
+        };
+        /** Conflict */
+        Conflict: {
+            /** Format: date-time */
+            detected_at: string;
+            /** Format: uuid */
+            event_id: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "double_entry" | "duplicate_scan";
+            note: string;
+            reviewed_at: string | null;
+            reviewed_by_id: string | null;
+            /** Format: uuid */
+            scan_id: string;
+            /** @enum {string} */
+            severity: "critical" | "low";
+            /** @enum {string} */
+            state: "open" | "reviewed" | "dismissed";
+            /** Format: uuid */
+            ticket_id: string;
+            version: number;
+            /** Format: uuid */
+            winner_scan_id: string;
+        };
+        /** Data[Conflict] */
+        ConflictData: {
+            data: components["schemas"]["Conflict"];
+        };
+        /** ConflictInFull */
+        ConflictInFull: {
+            conflict: components["schemas"]["Conflict"];
+            scan: components["schemas"]["ConflictingScan"];
+            winner: components["schemas"]["ConflictingScan"];
+        };
+        /** Data[ConflictInFull] */
+        ConflictInFullData: {
+            data: components["schemas"]["ConflictInFull"];
+        };
+        /** Page[ConflictInFull] */
+        ConflictInFullPage: {
+            data: components["schemas"]["ConflictInFull"][];
+            next: string | null;
+        };
+        /** ConflictTransition */
+        ConflictTransition: {
+            /** @default  */
+            note: string;
+            /** @enum {string} */
+            to: "open" | "reviewed" | "dismissed";
+            version: number;
+        };
+        /** ConflictingScan */
+        ConflictingScan: {
+            device_id: string | null;
+            device_name: string;
+            /** @enum {string} */
+            direction: "entry" | "exit";
+            /** Format: uuid */
+            gate_id: string;
+            gate_name: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {null|string} */
+            outcome: "valid" | "duplicate" | "invalid" | "gate_access_denied" | "expired" | null;
+            /** @enum {null|string} */
+            reason_denied: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside" | "unverified" | null;
+            /** Format: date-time */
+            received_at: string;
+            /** Format: date-time */
+            scanned_at: string;
+            /** Format: date-time */
+            scanned_at_canonical: string;
+            /** @enum {string} */
+            source: "online" | "supervisor" | "offline_sync" | "recovered";
+            /** @enum {string} */
+            status: "admitted" | "denied";
+            ticket_code: string;
         };
         /** Counted */
         Counted: {
@@ -2062,6 +2705,16 @@ export interface components {
         CurrentSessionData: {
             data: components["schemas"]["CurrentSession"];
         };
+        /** DayAttendance */
+        DayAttendance: {
+            /** Format: date */
+            day: string;
+            entries: number;
+            exits: number;
+            first_entries: number;
+            inside: number;
+            reentries: number;
+        };
         /** DayCount */
         DayCount: {
             available: number;
@@ -2069,6 +2722,40 @@ export interface components {
             day: string;
             held: number;
             sold: number;
+        };
+        /** DayNoShows */
+        DayNoShows: {
+            came: number;
+            /** Format: date */
+            day: string;
+            /** Format: date-time */
+            ends_at: string;
+            is_over: boolean;
+            no_show_percent: number;
+            no_shows: number;
+            valid: number;
+        };
+        /** DaySales */
+        DaySales: {
+            complimentary: number;
+            /** Format: date */
+            day: string;
+            gross_minor: number;
+            imported: number;
+            imported_minor: number;
+            issued: number;
+            net_minor: number;
+            refunded: number;
+            refunded_minor: number;
+            sold: number;
+            valid: number;
+            voided: number;
+        };
+        /** DeniedFor */
+        DeniedFor: {
+            denied: number;
+            /** @enum {string} */
+            reason: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside" | "unverified";
         };
         /** DeviceChange */
         DeviceChange: {
@@ -2181,9 +2868,52 @@ export interface components {
         EventOccupancyData: {
             data: components["schemas"]["EventOccupancy"];
         };
+        /** EventOutlook */
+        EventOutlook: {
+            day: string | null;
+            /** Format: uuid */
+            event_id: string;
+            open: components["schemas"]["OpenWork"];
+            to_come: number;
+        };
+        /** Data[EventOutlook] */
+        EventOutlookData: {
+            data: components["schemas"]["EventOutlook"];
+        };
         /** Page[Event] */
         EventPage: {
             data: components["schemas"]["Event"][];
+            next: string | null;
+        };
+        /** EventScan */
+        EventScan: {
+            conflict: boolean;
+            /** @enum {null|string} */
+            conflict_reason: "double_entry" | "duplicate_scan" | null;
+            device_id: string | null;
+            /** @enum {string} */
+            direction: "entry" | "exit";
+            /** Format: uuid */
+            gate_id: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {null|string} */
+            outcome: "valid" | "duplicate" | "invalid" | "gate_access_denied" | "expired" | null;
+            /** @enum {null|string} */
+            reason_denied: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside" | "unverified" | null;
+            /** Format: date-time */
+            scanned_at: string;
+            /** Format: date-time */
+            scanned_at_canonical: string;
+            /** @enum {string} */
+            source: "online" | "supervisor" | "offline_sync" | "recovered";
+            /** @enum {string} */
+            status: "admitted" | "denied";
+            ticket_id: string | null;
+        };
+        /** Page[EventScan] */
+        EventScanPage: {
+            data: components["schemas"]["EventScan"][];
             next: string | null;
         };
         /** EventSeating */
@@ -2201,6 +2931,32 @@ export interface components {
             enabled: boolean;
             pricing_rule_id: string | null;
             zone: components["schemas"]["Zone"];
+        };
+        /** ExportedQueue */
+        ExportedQueue: {
+            /** Format: uuid */
+            device_id: string;
+            /** Format: date-time */
+            exported_at: string;
+            scans: components["schemas"]["ExportedScan"][];
+        };
+        /** ExportedScan */
+        ExportedScan: {
+            barcode_hash: string;
+            /**
+             * @default entry
+             * @enum {string}
+             */
+            direction: "entry" | "exit";
+            gate_id: string;
+            offset_seconds: number;
+            /** @enum {string} */
+            outcome: "valid" | "duplicate" | "invalid" | "gate_access_denied" | "expired";
+            scan_id: string;
+            scanned_at: string;
+            signature: string;
+            ticket_code?: string | null;
+            ticket_id: string | null;
         };
         /** Fault */
         Fault: {
@@ -2248,28 +3004,70 @@ export interface components {
             data: components["schemas"]["FleetDevice"][];
             next: string | null;
         };
-        /** Funnel */
-        Funnel: {
-            abandonment_percent: number;
-            checkout_percent: number;
-            conversion_percent: number;
-            converted: number;
+        /** FoundConflict */
+        FoundConflict: {
+            /** @enum {string} */
+            kind: "double_entry" | "duplicate_scan";
             /** Format: uuid */
-            event_id: string;
+            scan_id: string;
+            /** @enum {string} */
+            severity: "critical" | "low";
+            /** Format: uuid */
+            winner_scan_id: string;
+        };
+        /** Fullest */
+        Fullest: {
+            inside: number;
+            /** Format: date-time */
+            since: string;
+        };
+        /** FunnelBucket */
+        FunnelBucket: {
+            converted: number;
             expired: number;
             held: number;
+            orders_cancelled: number;
             orders_expired: number;
             orders_paid: number;
             orders_placed: number;
             orders_refunded: number;
             released: number;
+            /** Format: date-time */
+            since: string;
+        };
+        /** FunnelReport */
+        FunnelReport: {
+            /** Format: date-time */
+            as_of: string;
+            /** @enum {integer} */
+            bucket_minutes: 1 | 5 | 15 | 60;
+            buckets: components["schemas"]["FunnelBucket"][];
+            /** Format: uuid */
+            event_id: string;
+            event_name: string;
             since: string | null;
-            steps: components["schemas"]["Step"][];
+            timezone: string;
+            total: components["schemas"]["FunnelTotal"];
             until: string | null;
         };
-        /** Data[Funnel] */
-        FunnelData: {
-            data: components["schemas"]["Funnel"];
+        /** Data[FunnelReport] */
+        FunnelReportData: {
+            data: components["schemas"]["FunnelReport"];
+        };
+        /** FunnelTotal */
+        FunnelTotal: {
+            abandonment_percent: number;
+            checkout_percent: number;
+            conversion_percent: number;
+            converted: number;
+            expired: number;
+            held: number;
+            orders_cancelled: number;
+            orders_expired: number;
+            orders_paid: number;
+            orders_placed: number;
+            orders_refunded: number;
+            released: number;
         };
         /** Gate */
         Gate: {
@@ -2289,6 +3087,19 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             version: number;
+        };
+        /** GateAttendance */
+        GateAttendance: {
+            code: string | null;
+            denied: number;
+            entries: number;
+            exits: number;
+            first_entries: number;
+            /** Format: uuid */
+            gate_id: string;
+            inside: number;
+            name: string;
+            reentries: number;
         };
         /** GateChange */
         GateChange: {
@@ -2372,6 +3183,31 @@ export interface components {
             data: components["schemas"]["ImportFault"][];
             next: string | null;
         };
+        /** Imported */
+        Imported: {
+            /** Format: uuid */
+            batch_id: string;
+            /** Format: uuid */
+            device_id: string;
+            device_name: string;
+            doubtful: number;
+            /** Format: uuid */
+            event_id: string;
+            /** Format: date-time */
+            exported_at: string;
+            /** Format: date-time */
+            imported_at: string;
+            kept: number;
+            known: number;
+            rejected: number;
+            results: components["schemas"]["ScanFate"][];
+            total: number;
+            wrong_signatures: number;
+        };
+        /** Data[Imported] */
+        ImportedData: {
+            data: components["schemas"]["Imported"];
+        };
         /** KeyRotation */
         KeyRotation: {
             /** Format: uuid */
@@ -2439,6 +3275,23 @@ export interface components {
             data: components["schemas"]["Layout"][];
             next: string | null;
         };
+        /** LayoutReading */
+        LayoutReading: {
+            config: {
+                [key: string]: unknown;
+            };
+            faults: components["schemas"]["TextFault"][];
+        };
+        /** Data[LayoutReading] */
+        LayoutReadingData: {
+            data: components["schemas"]["LayoutReading"];
+        };
+        /** LayoutText */
+        LayoutText: {
+            /** @enum {string} */
+            form: "text" | "csv";
+            text: string;
+        };
         /** LayoutTransition */
         LayoutTransition: {
             /** @enum {string} */
@@ -2449,6 +3302,24 @@ export interface components {
             email: string;
             organization: string;
             password: string;
+        };
+        /** ManifestStatus */
+        ManifestStatus: {
+            built_at: string | null;
+            bytes: number;
+            checked_at: string | null;
+            compressed_bytes: number;
+            content_hash: string | null;
+            devices: components["schemas"]["Versions"][];
+            /** Format: uuid */
+            event_id: string;
+            expires_at: string | null;
+            manifest_version: number | null;
+            tickets: number;
+        };
+        /** Data[ManifestStatus] */
+        ManifestStatusData: {
+            data: components["schemas"]["ManifestStatus"];
         };
         /** ManualAdmission */
         ManualAdmission: {
@@ -2499,6 +3370,22 @@ export interface components {
         /** Data[list[MembershipView]] */
         MembershipViewListData: {
             data: components["schemas"]["MembershipView"][];
+        };
+        /** MethodSales */
+        MethodSales: {
+            complimentary: number;
+            gross_minor: number;
+            imported: number;
+            imported_minor: number;
+            issued: number;
+            method: string;
+            net_minor: number;
+            provider: string;
+            refunded: number;
+            refunded_minor: number;
+            sold: number;
+            valid: number;
+            voided: number;
         };
         /** NewBooking */
         NewBooking: {
@@ -2749,6 +3636,41 @@ export interface components {
             /** @default  */
             note: string;
         };
+        /** NoShow */
+        NoShow: {
+            code: string;
+            days: string[];
+            /** Format: uuid */
+            id: string;
+            order_number: string | null;
+            reference: string | null;
+            seat: string | null;
+            type: string;
+            zone: string | null;
+        };
+        /** Page[NoShow] */
+        NoShowPage: {
+            data: components["schemas"]["NoShow"][];
+            next: string | null;
+        };
+        /** NoShowReport */
+        NoShowReport: {
+            /** Format: date-time */
+            as_of: string;
+            days: components["schemas"]["DayNoShows"][];
+            /** Format: uuid */
+            event_id: string;
+            event_name: string;
+            is_over: boolean;
+            ticket_types: components["schemas"]["TypeNoShows"][];
+            timezone: string;
+            total: components["schemas"]["Came"];
+            zones: components["schemas"]["ZoneNoShows"][];
+        };
+        /** Data[NoShowReport] */
+        NoShowReportData: {
+            data: components["schemas"]["NoShowReport"];
+        };
         /** OccupancyInfo */
         OccupancyInfo: {
             event_capacity: number;
@@ -2766,6 +3688,42 @@ export interface components {
             name: string;
             /** Format: uuid */
             ticket_type_id: string;
+        };
+        /** OfflineBatch */
+        OfflineBatch: {
+            /** Format: date-time */
+            batch_created_at: string;
+            /** Format: uuid */
+            batch_id: string;
+            batch_size: number;
+            /** Format: uuid */
+            device_id: string;
+            scans: components["schemas"]["OfflineScan"][];
+        };
+        /** OfflineScan */
+        OfflineScan: {
+            /**
+             * @default entry
+             * @enum {string}
+             */
+            direction: "entry" | "exit";
+            gate_id?: string | null;
+            offline_id?: string | null;
+            /**
+             * @default valid
+             * @enum {string}
+             */
+            outcome: "valid" | "duplicate" | "invalid" | "gate_access_denied" | "expired";
+            /** Format: date-time */
+            scanned_at: string;
+            ticket_code: string;
+        };
+        /** OpenWork */
+        OpenWork: {
+            alerts: number;
+            conflicts: number;
+            critical_alerts: number;
+            recoveries: number;
         };
         /** Order */
         Order: {
@@ -2791,6 +3749,17 @@ export interface components {
             updated_at: string;
             user_id: string | null;
             version: number;
+        };
+        /** OrderCounts */
+        OrderCounts: {
+            cancelled: number;
+            expired: number;
+            paid: number;
+            partially_refunded: number;
+            pending: number;
+            placed: number;
+            refund_due: number;
+            refunded: number;
         };
         /** OrderDetails */
         OrderDetails: {
@@ -2911,6 +3880,9 @@ export interface components {
         PastScan: {
             annulled_at: string | null;
             annulled_reason: string | null;
+            conflict: boolean;
+            /** @enum {null|string} */
+            conflict_reason: "double_entry" | "duplicate_scan" | null;
             device_name: string;
             /** @enum {string} */
             direction: "entry" | "exit";
@@ -2921,15 +3893,19 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {null|string} */
-            reason_denied: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside" | null;
+            outcome: "valid" | "duplicate" | "invalid" | "gate_access_denied" | "expired" | null;
+            /** @enum {null|string} */
+            reason_denied: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside" | "unverified" | null;
             /** Format: date-time */
             scanned_at: string;
             /** Format: date-time */
             scanned_at_canonical: string;
             /** @enum {string} */
-            source: "online" | "supervisor";
+            source: "online" | "supervisor" | "offline_sync" | "recovered";
             /** @enum {string} */
             status: "admitted" | "denied";
+            /** @enum {string} */
+            status_at_first: "admitted" | "denied";
         };
         /** Data[list[PastScan]] */
         PastScanListData: {
@@ -2974,6 +3950,17 @@ export interface components {
         /** Data[Payment] */
         PaymentData: {
             data: components["schemas"]["Payment"];
+        };
+        /** Payments */
+        Payments: {
+            currency: string;
+            kept_minor: number;
+            method: string;
+            payments: number;
+            provider: string;
+            received_minor: number;
+            refund_due_minor: number;
+            refunded_minor: number;
         };
         /** PlacesWish */
         PlacesWish: {
@@ -3024,6 +4011,78 @@ export interface components {
         ProposalData: {
             data: components["schemas"]["Proposal"];
         };
+        /** RecoveredScan */
+        RecoveredScan: {
+            /** @enum {string} */
+            direction: "entry" | "exit";
+            doubts: ("before_pairing" | "from_future" | "after_revocation")[];
+            /** Format: uuid */
+            gate_id: string;
+            gate_name: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            outcome: "valid" | "duplicate" | "invalid" | "gate_access_denied" | "expired";
+            /** @enum {null|string} */
+            reason_denied: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside" | "unverified" | null;
+            /** Format: date-time */
+            scanned_at: string;
+            /** Format: date-time */
+            scanned_at_canonical: string;
+            signature_valid: boolean;
+            /** @enum {string} */
+            status: "admitted" | "denied";
+            ticket_code: string;
+            ticket_id: string | null;
+        };
+        /** Recovery */
+        Recovery: {
+            /** Format: uuid */
+            batch_id: string;
+            /** Format: uuid */
+            device_id: string;
+            device_name: string;
+            /** Format: uuid */
+            event_id: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            imported_at: string;
+            kept: number;
+            note: string;
+            rejected: number;
+            reviewed_at: string | null;
+            reviewed_by_id: string | null;
+            /** @enum {string} */
+            state: "unverified" | "accepted" | "rejected";
+            total: number;
+        };
+        /** Data[Recovery] */
+        RecoveryData: {
+            data: components["schemas"]["Recovery"];
+        };
+        /** RecoveryInFull */
+        RecoveryInFull: {
+            next: string | null;
+            recovery: components["schemas"]["Recovery"];
+            scans: components["schemas"]["RecoveredScan"][];
+        };
+        /** Data[RecoveryInFull] */
+        RecoveryInFullData: {
+            data: components["schemas"]["RecoveryInFull"];
+        };
+        /** Page[Recovery] */
+        RecoveryPage: {
+            data: components["schemas"]["Recovery"][];
+            next: string | null;
+        };
+        /** RecoveryTransition */
+        RecoveryTransition: {
+            /** @default  */
+            note: string;
+            /** @enum {string} */
+            to: "accepted" | "rejected";
+        };
         /** Registration */
         Registration: {
             email: string;
@@ -3037,6 +4096,13 @@ export interface components {
             holder_name?: string | null;
             reason: string;
         };
+        /** RejectedScan */
+        RejectedScan: {
+            error: string;
+            message: string;
+            /** Format: uuid */
+            scan_id: string;
+        };
         /** Reservation */
         Reservation: {
             /**
@@ -3044,6 +4110,40 @@ export interface components {
              * @enum {string}
              */
             source: "web" | "scanner";
+        };
+        /** SalesReport */
+        SalesReport: {
+            /** Format: date-time */
+            as_of: string;
+            currency: string | null;
+            days: components["schemas"]["DaySales"][];
+            /** Format: uuid */
+            event_id: string;
+            event_name: string;
+            methods: components["schemas"]["MethodSales"][];
+            orders: components["schemas"]["OrderCounts"];
+            payments: components["schemas"]["Payments"][];
+            ticket_types: components["schemas"]["TypeSales"][];
+            timezone: string;
+            total: components["schemas"]["SoldOf"];
+            zones: components["schemas"]["ZoneSales"][];
+        };
+        /** Data[SalesReport] */
+        SalesReportData: {
+            data: components["schemas"]["SalesReport"];
+        };
+        /** ScanFate */
+        ScanFate: {
+            doubts: ("before_pairing" | "from_future" | "after_revocation")[];
+            error: string | null;
+            message: string | null;
+            /** @enum {string} */
+            outcome: "valid" | "duplicate" | "invalid" | "gate_access_denied" | "expired";
+            /** @enum {string} */
+            result: "kept" | "known" | "rejected";
+            /** Format: uuid */
+            scan_id: string;
+            signature_valid: boolean;
         };
         /** ScanPolicy */
         ScanPolicy: {
@@ -3333,17 +4433,63 @@ export interface components {
         SessionSummaryListData: {
             data: components["schemas"]["SessionSummary"][];
         };
+        /** SignedBatch */
+        SignedBatch: {
+            /** Format: uuid */
+            device_id: string;
+            offset_seconds: number;
+            scans: components["schemas"]["SignedScan"][];
+            /** Format: uuid */
+            sync_batch_id: string;
+        };
+        /** SignedScan */
+        SignedScan: {
+            barcode_hash: string;
+            /**
+             * @default entry
+             * @enum {string}
+             */
+            direction: "entry" | "exit";
+            gate_id: string;
+            /** @enum {string} */
+            outcome: "valid" | "duplicate" | "invalid" | "gate_access_denied" | "expired";
+            scan_id: string;
+            scanned_at: string;
+            signature: string;
+            ticket_code?: string | null;
+            ticket_id: string | null;
+        };
+        /** SoldOf */
+        SoldOf: {
+            capacity: number | null;
+            complimentary: number;
+            gross_minor: number;
+            imported: number;
+            imported_minor: number;
+            issued: number;
+            net_minor: number;
+            percent_sold: number | null;
+            refunded: number;
+            refunded_minor: number;
+            sold: number;
+            valid: number;
+            voided: number;
+        };
         /** Station */
         Station: {
             /** Format: uuid */
             device_id: string;
+            event_capacity: number | null;
             event_id: string | null;
+            event_inside: number | null;
             event_name: string | null;
             event_status: string | null;
             gate_id: string | null;
+            gate_inside: number | null;
             gate_name: string | null;
             gate_status: string | null;
             is_rotation_due: boolean;
+            manifest_version: number | null;
             name: string;
             offset_seconds: number | null;
             /** Format: uuid */
@@ -3355,17 +4501,29 @@ export interface components {
         StationData: {
             data: components["schemas"]["Station"];
         };
-        /** Step */
-        Step: {
-            converted: number;
-            expired: number;
-            held: number;
-            orders_expired: number;
-            orders_paid: number;
-            orders_placed: number;
-            released: number;
+        /** SyncAnswer */
+        SyncAnswer: {
+            conflicts: components["schemas"]["FoundConflict"][];
+            manifest_version?: number | null;
+            measured_offset_seconds: number | null;
+            message?: string;
+            offset_seconds: number;
+            processed: string[];
+            rejected: components["schemas"]["RejectedScan"][];
             /** Format: date-time */
-            since: string;
+            server_time: string;
+            skipped: string[];
+            /** @enum {string} */
+            status: "completed" | "partial_success";
+            /** Format: uuid */
+            sync_batch_id: string;
+        };
+        /** TextFault */
+        TextFault: {
+            line: number;
+            message: string;
+            /** @default  */
+            path: string;
         };
         /** Ticket */
         Ticket: {
@@ -3527,10 +4685,46 @@ export interface components {
         TicketWithBarcodeData: {
             data: components["schemas"]["TicketWithBarcode"];
         };
+        /** TimestampRange */
+        TimestampRange: {
+            /** Format: date-time */
+            newest: string;
+            /** Format: date-time */
+            oldest: string;
+        };
         /** Transition */
         Transition: {
             /** @enum {string} */
             to: "draft" | "published" | "live" | "ended" | "archived" | "cancelled";
+        };
+        /** TypeNoShows */
+        TypeNoShows: {
+            came: number;
+            name: string;
+            no_show_percent: number;
+            no_shows: number;
+            /** Format: uuid */
+            ticket_type_id: string;
+            valid: number;
+        };
+        /** TypeSales */
+        TypeSales: {
+            capacity: number | null;
+            complimentary: number;
+            gross_minor: number;
+            imported: number;
+            imported_minor: number;
+            issued: number;
+            name: string;
+            net_minor: number;
+            percent_sold: number | null;
+            refunded: number;
+            refunded_minor: number;
+            sold: number;
+            /** Format: uuid */
+            ticket_type_id: string;
+            valid: number;
+            voided: number;
         };
         /** User */
         User: {
@@ -3594,6 +4788,11 @@ export interface components {
         VenuePage: {
             data: components["schemas"]["Venue"][];
             next: string | null;
+        };
+        /** Versions */
+        Versions: {
+            devices: number;
+            version: number | null;
         };
         /** Whitelist */
         Whitelist: {
@@ -3659,6 +4858,18 @@ export interface components {
         ZoneAccessData: {
             data: components["schemas"]["ZoneAccess"];
         };
+        /** ZoneAttendance */
+        ZoneAttendance: {
+            capacity: number | null;
+            denied: number;
+            entries: number;
+            exits: number;
+            first_entries: number;
+            inside: number;
+            name: string;
+            reentries: number;
+            zone_id: string | null;
+        };
         /** ZoneCount */
         ZoneCount: {
             /** @enum {string} */
@@ -3679,6 +4890,15 @@ export interface components {
             /** @enum {string} */
             zone_type: "reserved_seating" | "ga_seated" | "ga_standing" | "vip_reserved" | "vip_standing";
         };
+        /** ZoneNoShows */
+        ZoneNoShows: {
+            came: number;
+            name: string;
+            no_show_percent: number;
+            no_shows: number;
+            valid: number;
+            zone_id: string | null;
+        };
         /** ZoneOffers */
         ZoneOffers: {
             name: string;
@@ -3698,6 +4918,24 @@ export interface components {
             membership_tier?: string | null;
             whitelist_id?: string | null;
             zone_type?: "reserved_seating" | "ga_seated" | "ga_standing" | "vip_reserved" | "vip_standing";
+        };
+        /** ZoneSales */
+        ZoneSales: {
+            capacity: number | null;
+            complimentary: number;
+            gross_minor: number;
+            imported: number;
+            imported_minor: number;
+            issued: number;
+            name: string;
+            net_minor: number;
+            percent_sold: number | null;
+            refunded: number;
+            refunded_minor: number;
+            sold: number;
+            valid: number;
+            voided: number;
+            zone_id: string | null;
         };
     };
     responses: never;
@@ -3734,6 +4972,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditEntryPage"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    download_audit: {
+        parameters: {
+            query?: {
+                action?: string | null;
+                entity_type?: string | null;
+                entity_id?: string | null;
+                actor_id?: string | null;
+                since?: string | null;
+                until?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Stream Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -5561,13 +6862,15 @@ export interface operations {
             };
         };
     };
-    read_sales_funnel: {
+    read_attendance_report: {
         parameters: {
             query?: {
+                /** @description From this moment on. */
                 since?: string | null;
+                /** @description Before this moment. */
                 until?: string | null;
-                /** @description How long one step is, in seconds. */
-                step_seconds?: number;
+                /** @description How long a bucket is, in minutes. */
+                bucket_minutes?: 1 | 5 | 15 | 60;
             };
             header?: never;
             path: {
@@ -5583,7 +6886,363 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FunnelData"];
+                    "application/json": components["schemas"]["AttendanceReportData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `empty_span`: `since` must be before `until`.; `invalid_request`: The request has faults; `details.faults` names each one.; `too_many_buckets`: That would be more rows than a report has; take longer buckets, or a shorter span. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `reports_busy`: Other reports are being made; try again shortly.; `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    download_attendance_report: {
+        parameters: {
+            query?: {
+                /** @description From this moment on. */
+                since?: string | null;
+                /** @description Before this moment. */
+                until?: string | null;
+                /** @description How long a bucket is, in minutes. */
+                bucket_minutes?: 1 | 5 | 15 | 60;
+            };
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `empty_span`: `since` must be before `until`.; `invalid_request`: The request has faults; `details.faults` names each one.; `too_many_buckets`: That would be more rows than a report has; take longer buckets, or a shorter span. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `reports_busy`: Other reports are being made; try again shortly.; `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_funnel_report: {
+        parameters: {
+            query?: {
+                /** @description From this moment on. */
+                since?: string | null;
+                /** @description Before this moment. */
+                until?: string | null;
+                /** @description How long a bucket is, in minutes. */
+                bucket_minutes?: 1 | 5 | 15 | 60;
+            };
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FunnelReportData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `empty_span`: `since` must be before `until`.; `invalid_request`: The request has faults; `details.faults` names each one.; `too_many_buckets`: That would be more rows than a report has; take longer buckets, or a shorter span. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `reports_busy`: Other reports are being made; try again shortly.; `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    download_funnel_report: {
+        parameters: {
+            query?: {
+                /** @description From this moment on. */
+                since?: string | null;
+                /** @description Before this moment. */
+                until?: string | null;
+                /** @description How long a bucket is, in minutes. */
+                bucket_minutes?: 1 | 5 | 15 | 60;
+            };
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `empty_span`: `since` must be before `until`.; `invalid_request`: The request has faults; `details.faults` names each one.; `too_many_buckets`: That would be more rows than a report has; take longer buckets, or a shorter span. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `reports_busy`: Other reports are being made; try again shortly.; `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_no_show_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoShowReportData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `reports_busy`: Other reports are being made; try again shortly.; `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    download_no_shows: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Stream Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -5623,6 +7282,212 @@ export interface operations {
                 };
             };
             /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_no_shows: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoShowPage"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_sales_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SalesReportData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `reports_busy`: Other reports are being made; try again shortly.; `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    download_sales_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `reports_busy`: Other reports are being made; try again shortly.; `storage_unavailable`: The database cannot be reached right now; try again shortly. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7436,6 +9301,102 @@ export interface operations {
             };
         };
     };
+    read_layout_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LayoutText"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutReadingData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     read_layout: {
         parameters: {
             query?: never;
@@ -8621,7 +10582,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `hold_gone`: This hold has ended, or has lost its seats.; `order_expired`: The seats of this order were not paid for in time; choose your seats again.; `order_not_pending`: This order is not waiting to be paid. */
+            /** @description `hold_gone`: This hold has ended, or has lost its seats.; `order_expired`: The seats of this order were not paid for in time; choose your seats again.; `order_has_price`: This order has a price; cancel it and place it again as complimentary.; `order_not_pending`: This order is not waiting to be paid. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9649,6 +11610,189 @@ export interface operations {
             };
         };
     };
+    read_conflict: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conflict_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictInFullData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `conflict_not_found`: There is no such conflict. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    move_conflict: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conflict_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConflictTransition"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `conflict_not_found`: There is no such conflict. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `version_conflict`: Somebody changed this in the meantime; read it again and repeat the change. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_devices: {
         parameters: {
             query?: {
@@ -10148,6 +12292,234 @@ export interface operations {
             };
         };
     };
+    list_conflicts: {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: "open" | "reviewed" | "dismissed" | null;
+                /** @description The `next` of the page before. */
+                after?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictInFullPage"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_manifest: {
+        parameters: {
+            query?: {
+                /** @description The version that the device has: only what changed since. */
+                since?: number | null;
+            };
+            header?: {
+                /** @description An ETag. */
+                "If-None-Match"?: string | null;
+                /** @description `zstd`, `br` or `gzip`, or none. */
+                "Accept-Encoding"?: string;
+                /** @description The device's clock, ISO 8601 with its offset from UTC; answered with `offset_seconds`. */
+                "X-Device-Time"?: string | null;
+            };
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The manifest, or what changed since; docs/offline.md has its form */
+            200: {
+                headers: {
+                    ETag?: string;
+                    "X-Manifest-Version"?: string;
+                    "X-Signature"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description The device has it already */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `device_inactive`: This device was deactivated or revoked; pair it again.; `invalid_device_token`: This needs the key of a paired device. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_not_assigned_to_gate`: This device has no gate; a supervisor must assign it to one. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_manifest_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManifestStatusData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     read_occupancy: {
         parameters: {
             query?: never;
@@ -10166,6 +12538,219 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventOccupancyData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_outlook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventOutlookData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_recoveries: {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: "unverified" | "accepted" | "rejected" | null;
+                /** @description The `next` of the page before. */
+                after?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryPage"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_scans_of_event: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventScanPage"];
                 };
             };
             /** @description `unauthorized`: Log in first: this needs a valid session. */
@@ -10678,6 +13263,308 @@ export interface operations {
             };
         };
     };
+    import_queue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportedQueue"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedData"];
+                };
+            };
+            /** @description `batch_malformed`: The batch has faults and was not looked at; `details.faults` names them.; `invalid_digest`: The body is not what its Content-Digest says: it was changed on its way.; `invalid_encoding`: The body is not what its Content-Encoding says, or was cut short.; `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `device_not_assigned_to_gate`: This device has no gate; a supervisor must assign it to one.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_not_found`: There is no such device. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `batch_id_reused`: This batch id was used for another batch. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_encoding`: Send the body as it is, or with Content-Encoding gzip or zstd.; `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_recovery: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryInFullData"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `recovery_not_found`: There is no such import of recovered scans. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_recovery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoveryTransition"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `recovery_not_found`: There is no such import of recovered scans. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `recovery_reviewed`: Somebody has decided about these scans already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     annul_admission: {
         parameters: {
             query?: never;
@@ -10821,6 +13708,123 @@ export interface operations {
             };
             /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sync_signed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The device's clock, ISO 8601 with its offset from UTC; answered with `offset_seconds`. */
+                "X-Device-Time"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignedBatch"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncAnswer"];
+                };
+            };
+            /** @description `batch_malformed`: The batch has faults and was not looked at; `details.faults` names them.; `invalid_digest`: The body is not what its Content-Digest says: it was changed on its way.; `invalid_encoding`: The body is not what its Content-Encoding says, or was cut short.; `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_inactive`: This device was deactivated or revoked; pair it again.; `invalid_device_token`: This needs the key of a paired device. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_mismatch`: The key belongs to another device than the one named.; `device_not_assigned_to_gate`: This device has no gate; a supervisor must assign it to one. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `batch_id_reused`: This batch id was used for another batch. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_encoding`: Send the body as it is, or with Content-Encoding gzip or zstd.; `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `rate_limited`: Too many attempts; wait a little.; `too_many_syncs`: Many devices are sending at this moment; wait a little. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11124,6 +14128,123 @@ export interface operations {
                 };
             };
             /** @description `overloaded`: Too many want the same at this moment; try again shortly.; `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sync_queue: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The device's clock, ISO 8601 with its offset from UTC; answered with `offset_seconds`. */
+                "X-Device-Time"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OfflineBatch"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchAnswer"];
+                };
+            };
+            /** @description `batch_malformed`: The batch has faults and was not looked at; `details.faults` names them.; `batch_too_old`: The batch, or the clock of the device, is more than 24 hours off; export its scans to a file and let somebody import that.; `event_not_live`: The event is not live; the batch was not looked at, and the device has it still.; `invalid_digest`: The body is not what its Content-Digest says: it was changed on its way.; `invalid_encoding`: The body is not what its Content-Encoding says, or was cut short.; `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_inactive`: This device was deactivated or revoked; pair it again.; `invalid_device_token`: This needs the key of a paired device. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `device_mismatch`: The key belongs to another device than the one named.; `device_not_assigned_to_gate`: This device has no gate; a supervisor must assign it to one. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `batch_id_reused`: This batch id was used for another batch. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_encoding`: Send the body as it is, or with Content-Encoding gzip or zstd.; `unsupported_media_type`: Send the body as application/json. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `rate_limited`: Too many attempts; wait a little.; `too_many_syncs`: Many devices are sending at this moment; wait a little. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
             503: {
                 headers: {
                     [name: string]: unknown;

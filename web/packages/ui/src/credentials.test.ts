@@ -7,6 +7,9 @@ import {
   refusedFields,
   tidied,
 } from './credentials.ts';
+import { SHELL_WORDS } from './messages/index.ts';
+
+const { missing, refused } = SHELL_WORDS.en.logIn;
 
 const complete = { organization: 'die-skuur', email: 'a@example.com', password: 'x' };
 const registration = { ...complete, name: 'Thandi', password: 'long enough' };
@@ -17,17 +20,17 @@ test('blanks and capital letters around what was meant are forgiven', () => {
 });
 
 test('complete credentials have no fault', () => {
-  expect(credentialFaults(complete)).toEqual({});
-  expect(credentialFaults(registration)).toEqual({});
+  expect(credentialFaults(complete, missing)).toEqual({});
+  expect(credentialFaults(registration, missing)).toEqual({});
 });
 
 test('names every fault at once', () => {
-  const faults = credentialFaults({ organization: '', email: 'a', password: '' });
+  const faults = credentialFaults({ organization: '', email: 'a', password: '' }, missing);
   expect(Object.keys(faults)).toEqual(['organization', 'email', 'password']);
 });
 
 test('only a registration needs a name and a long password', () => {
-  expect(credentialFaults({ ...registration, name: ' ', password: 'short' })).toEqual({
+  expect(credentialFaults({ ...registration, name: ' ', password: 'short' }, missing)).toEqual({
     name: 'Enter your name.',
     password: 'Use at least 10 characters.',
   });
@@ -44,6 +47,6 @@ test('what the server finds fault with is marked where it was typed', () => {
     { path: 'somewhere.else', message: 'Unexpected' },
   ];
   const error = new ApiError('invalid_request', 'Faults.', { faults }, 422);
-  expect(Object.keys(refusedFields(error))).toEqual(['organization']);
-  expect(refusedFields(ApiError.network())).toEqual({});
+  expect(Object.keys(refusedFields(error, refused))).toEqual(['organization']);
+  expect(refusedFields(ApiError.network(), refused)).toEqual({});
 });

@@ -1,4 +1,5 @@
 import type { ApiError } from '@voelgoed/api';
+import type { ShellWords } from './messages/index.ts';
 
 /** The server's rule for new passwords, told before it is broken. */
 export const NEW_PASSWORD_CHARACTERS_MIN = 10;
@@ -25,29 +26,29 @@ export function tidied<T extends Credentials>(given: T): T {
 }
 
 /** What is missing before it is worth asking the server. */
-export function credentialFaults(given: Credentials | Registration): CredentialFaults {
+export function credentialFaults(
+  given: Credentials | Registration,
+  words: ShellWords['logIn']['missing'],
+): CredentialFaults {
   const faults: CredentialFaults = {};
-  if (!given.organization) faults.organization = 'Enter the organisation.';
-  if (!/^\S+@\S+$/.test(given.email)) faults.email = 'Enter your email address.';
-  if (!given.password) faults.password = 'Enter your password.';
+  if (!given.organization) faults.organization = words.organization;
+  if (!/^\S+@\S+$/.test(given.email)) faults.email = words.email;
+  if (!given.password) faults.password = words.password;
   if ('name' in given) {
-    if (!given.name.trim()) faults.name = 'Enter your name.';
+    if (!given.name.trim()) faults.name = words.name;
     if (given.password.length < NEW_PASSWORD_CHARACTERS_MIN) {
-      faults.password = `Use at least ${NEW_PASSWORD_CHARACTERS_MIN} characters.`;
+      faults.password = words.newPassword(NEW_PASSWORD_CHARACTERS_MIN);
     }
   }
   return faults;
 }
 
 /** The server speaks of faults to programs; people are shown where to look. */
-export function refusedFields(error: ApiError): CredentialFaults {
-  const labels = {
-    organization: 'This is not the short name of an organisation.',
-    name: 'This name cannot be used.',
-    email: 'This is not an email address.',
-    password: 'This password cannot be used.',
-  };
+export function refusedFields(
+  error: ApiError,
+  words: ShellWords['logIn']['refused'],
+): CredentialFaults {
   return Object.fromEntries(
-    Object.entries(labels).filter(([field]) => error.faultyFields.includes(field)),
+    Object.entries(words).filter(([field]) => error.faultyFields.includes(field)),
   );
 }

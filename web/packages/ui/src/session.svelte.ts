@@ -3,7 +3,6 @@ import type { Credentials, Registration } from './credentials.ts';
 import type { Memory } from './memory.ts';
 import { keepOrganization } from './organization.ts';
 
-const ENDED_MESSAGE = 'Your session has ended. Please log in again.';
 /** The session itself is a cookie that scripts cannot read; this says that there may be one. */
 const SIGNED_IN_KEY = 'voelgoed.signed_in';
 
@@ -13,8 +12,10 @@ export type SessionStatus = 'checking' | 'unreachable' | 'signed_out' | 'signed_
 export class SessionState {
   status = $state<SessionStatus>('checking');
   current = $state.raw<Session | undefined>();
-  /** What the person should know about the session, beside its status. */
-  problem = $state<string | undefined>();
+  /** The server no longer knew it: whoever is asked to log in should know why. */
+  hasEnded = $state(false);
+  /** Why it could not be read, or not be ended. */
+  problem = $state.raw<ApiError | undefined>();
 
   readonly #api: Api;
   readonly #memory: Memory;
@@ -42,7 +43,7 @@ export class SessionState {
       if (error.status === 401) this.#signOut();
       else {
         this.status = 'unreachable';
-        this.problem = error.message;
+        this.problem = error;
       }
     }
   }
@@ -57,14 +58,22 @@ export class SessionState {
     await this.#begin(registration.organization);
   }
 
-  async logOut(): Promise<void> {
+  logOut(): Promise<void> {
+    return this.#leave(() => answer(this.#api.DELETE('/api/session')));
+  }
+
+  logOutEverywhere(): Promise<void> {
+    return this.#leave(() => answer(this.#api.DELETE('/api/sessions')));
+  }
+
+  async #leave(leave: () => Promise<unknown>): Promise<void> {
     try {
-      await answer(this.#api.DELETE('/api/session'));
+      await leave();
       this.#signOut();
     } catch (thrown) {
       const error = ApiError.from(thrown);
       if (error.status === 401) this.#signOut();
-      else this.problem = `You are still logged in. ${error.message}`;
+      else this.problem = error;
     }
   }
 
@@ -79,7 +88,7 @@ export class SessionState {
   ended(): void {
     if (this.status !== 'signed_in') return;
     this.#signOut();
-    this.problem = ENDED_MESSAGE;
+    this.hasEnded = true;
   }
 
   async #begin(organization: string): Promise<void> {
@@ -92,6 +101,7 @@ export class SessionState {
     const { data } = await answer(this.#api.GET('/api/session'));
     this.current = data;
     this.status = 'signed_in';
+    this.hasEnded = false;
     this.problem = undefined;
   }
 
@@ -99,6 +109,7 @@ export class SessionState {
     this.#memory.forget(SIGNED_IN_KEY);
     this.current = undefined;
     this.status = 'signed_out';
+    this.hasEnded = false;
     this.problem = undefined;
   }
 }

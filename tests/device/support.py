@@ -1,0 +1,170 @@
+"""Builders: clocks that can be wrong, scans, and a network that can be cut."""
+
+import itertools
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+
+from tests.device.network import Network
+from tests.scanning.support import World
+from voelgoed.device.client import Device
+from voelgoed.device.clock import DeviceClock
+from voelgoed.device.model import LoggedScan
+from voelgoed.events.model import Gate
+from voelgoed.scanning.actions.recount import recount_event
+from voelgoed.scanning.rules.manifest import barcode_hash
+from voelgoed.ticketing.model.tickets import Ticket
+
+API_KEY = "vgd_of_a_test"
+seeds = itertools.count()
+
+
+class TwoClocks:
+    """A wall clock that is off and can be set, and one that only goes on."""
+
+    def __init__(self, off: timedelta = timedelta()) -> None:
+        self.off = off
+        self.passed = timedelta()
+        self._began = datetime.now(UTC)
+
+    def wall(self) -> datetime:
+        return self._began + self.passed + self.off
+
+    def monotonic(self) -> float:
+        return self.passed.total_seconds()
+
+    def pass_(self, **time: float) -> None:
+        self.passed += timedelta(**time)
+
+    def device_clock(self) -> DeviceClock:
+        return DeviceClock(self.wall, self.monotonic)
+
+
+class LiveClocks(TwoClocks):
+    """That go on by themselves too, as the server's does."""
+
+    def wall(self) -> datetime:
+        return datetime.now(UTC) + self.passed + self.off
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.passed.total_seconds()
+
+
+class Sleeper:
+    """Waits for nothing, and remembers for how long it was asked to."""
+
+    def __init__(self, meanwhile: Callable[[float], Awaitable[None]] | None = None) -> None:
+        self.slept: list[float] = []
+        self._meanwhile = meanwhile
+
+    async def __call__(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        if self._meanwhile is not None:
+            await self._meanwhile(seconds)
+
+
+def a_device(path: Path, client: httpx.AsyncClient, **changes: Any) -> Device:
+    return Device(
+        path, client, **({"luck": random.Random(next(seeds)), "sleep": Sleeper()} | changes)
+    )
+
+
+def a_scan(**changes: Any) -> LoggedScan:
+    now = datetime(2026, 6, 5, 18, 0, 0, 123456, tzinfo=UTC)
+    usual: dict[str, Any] = {
+        "scan_id": uuid4(),
+        "ticket_id": UUID(int=7),
+        "barcode": "7K2M-9QXD-4F1A",
+        "barcode_hash": barcode_hash("7K2M-9QXD-4F1A"),
+        "scanned_at": now,
+        "scanned_at_corrected": now + timedelta(seconds=15),
+        "is_measured": True,
+        "gate_id": "north",
+        "direction": "entry",
+        "outcome": "valid",
+        "reason": None,
+        "ticket_code": None,
+        "signature": "",
+        "sync_status": "pending",
+    }
+    return LoggedScan(**(usual | changes))
+
+
+@dataclass
+class Gatehouse:
+    """Devices at the gates of a world, and the network between."""
+
+    world: World
+    network: Network
+    line: httpx.AsyncClient
+    directory: Path
+    devices: list[Device] = field(default_factory=list[Device])
+
+    async def device(self, gate: int = 0, **changes: Any) -> Device:
+        """Paired and hydrated."""
+        path = self.directory / f"device-{len(self.devices)}.db"
+        device = a_device(path, self.line, **changes)
+        await self.pair(device, gate)
+        await device.beat()
+        await device.hydrate()
+        self.devices.append(device)
+        return device
+
+    async def pair(self, device: Device, gate: int = 0) -> None:
+        body = {"gate_id": str(self.world.gates[gate].id), "name": f"iPad {len(self.devices)}"}
+        made = await self.world.ask("POST", "/api/scanning/pairings", body, by="owner")
+        assert made.status_code == 201, made.text
+        await device.pair(self.network.url, made.json()["data"]["pairing_token"])
+
+    def reopened(self, device: Device, **changes: Any) -> Device:
+        """As after a crash: nothing but what is on the disk."""
+        device.close()
+        again = a_device(device.store.path, self.line, **changes)
+        self.devices[self.devices.index(device)] = again
+        return again
+
+    async def kept(self) -> dict[UUID, dict[str, Any]]:
+        """What the server has, by the ids of the scans."""
+        rows = await self.world.rows("SELECT * FROM scan")
+        assert len({row["id"] for row in rows}) == len(rows)
+        return {row["id"]: row for row in rows}
+
+    async def require_nothing_lost(self) -> None:
+        kept = await self.kept()
+        for device in self.devices:
+            for scan in device.store.scans():
+                assert scan.sync_status == "synced", scan
+                assert kept[scan.scan_id]["device_id"] == device.identity.device_id
+                assert kept[scan.scan_id]["direction"] == scan.direction
+        made = sum(len(device.store.scans()) for device in self.devices)
+        assert len(kept) == made
+
+    async def stands(self, ticket: Ticket) -> dict[UUID, str]:
+        """What the server says of each scan of a ticket: admitted, or why not."""
+        path = f"/api/scanning/tickets/{ticket.id}/scans"
+        scans = (await self.world.ask("GET", path)).json()["data"]
+        return {UUID(each["id"]): each["reason_denied"] or each["status"] for each in scans}
+
+    async def move(self, device: Device, gate: Gate) -> None:
+        """As a supervisor does; the device hears of it with its next heartbeat."""
+        path = f"/api/scanning/devices/{device.identity.device_id}"
+        version = (await self.world.ask("GET", path)).json()["data"]["version"]
+        body = {"version": version, "gate_id": str(gate.id)}
+        moved = await self.world.ask("PATCH", path, body, by="owner")
+        assert moved.status_code == 200, moved.text
+
+    async def differences(self) -> list[Any]:
+        """Between the counts and what the scans say."""
+        world = self.world
+        return list(await recount_event(world.services.database, world.tenant.id, world.event_id))
+
+    async def conflicts(self) -> list[dict[str, Any]]:
+        path = f"/api/scanning/events/{self.world.event_id}/conflicts"
+        return [each["conflict"] for each in (await self.world.ask("GET", path)).json()["data"]]

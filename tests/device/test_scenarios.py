@@ -1,0 +1,567 @@
+"""The seven scenarios of the specification (scanner_offline_sync.md, section 12), and worse ones, with
+the reference device over real HTTP."""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import msgspec
+import pytest
+
+from tests.chaos.processes import EXECUTABLE, ServerProcess
+from tests.device.support import Gatehouse, LiveClocks, Sleeper
+from tests.scanning.support import a_world
+from tests.support import MovableClock, free_port
+from voelgoed.device.client import Device
+from voelgoed.device.link import Link
+from voelgoed.device.model import KeyRefused, ScanAnswer, ServerAway, SyncReport
+from voelgoed.device.scanning import scan
+from voelgoed.device.sync import TOGETHER_MAX, sync
+from voelgoed.device.whole_queue import export_queue, sync_whole_queue
+from voelgoed.scanning.rules.manifest import moment_text
+from voelgoed.ticketing.model.tickets import Ticket
+
+DEVICES = 20
+SCANS_EACH = 51
+"""More than fit into a batch."""
+
+
+async def shown(gates: Gatehouse, device: Device, ticket: Ticket) -> ScanAnswer:
+    return await scan(device, await gates.world.barcode(ticket), offline=True)
+
+
+async def canonical(gates: Gatehouse, scan_id: UUID) -> object:
+    return (await gates.kept())[scan_id]["scanned_at_canonical"]
+
+
+async def test_1_from_the_manifest_to_the_conflict(gates: Gatehouse):
+    one, two = await gates.world.tickets(2)
+    north, south = await gates.device(0), await gates.device(1)
+    first = await shown(gates, north, one)
+    other = await shown(gates, north, two)
+    again = await shown(gates, north, one)
+    elsewhere = await shown(gates, south, one)
+    assert [first.colour, other.colour, again.colour] == ["green", "green", "red"]
+    assert (again.outcome, again.reason) == ("duplicate", "already_scanned")
+    assert elsewhere.colour == "green", "south cannot know of north"
+    await sync(north)
+    report = await sync(south)
+    assert report.conflicts == [elsewhere.scan_id]
+    await gates.require_nothing_lost()
+    assert await gates.stands(one) == {
+        first.scan_id: "admitted",
+        again.scan_id: "already_scanned",
+        elsewhere.scan_id: "already_scanned",
+    }
+    conflicts = await gates.conflicts()
+    assert {each["winner_scan_id"] for each in conflicts} == {str(first.scan_id)}
+    assert {UUID(each["scan_id"]): (each["kind"], each["severity"]) for each in conflicts} == {
+        again.scan_id: ("duplicate_scan", "low"),
+        elsewhere.scan_id: ("double_entry", "critical"),
+    }
+
+
+async def test_2_an_earlier_scan_that_arrives_later_is_the_first_entry(gates: Gatehouse):
+    [ticket] = await gates.world.tickets(1)
+    north, south = await gates.device(0), await gates.device(1)
+    first = await shown(gates, north, ticket)
+    second = await shown(gates, south, ticket)
+    await sync(south)
+    assert await gates.stands(ticket) == {second.scan_id: "admitted"}
+    report = await sync(north)
+    assert len(report.conflicts) == 1
+    assert await gates.stands(ticket) == {
+        first.scan_id: "admitted",
+        second.scan_id: "already_scanned",
+    }
+    [conflict] = await gates.conflicts()
+    assert (conflict["kind"], conflict["severity"]) == ("double_entry", "critical")
+    assert conflict["winner_scan_id"] == str(first.scan_id)
+
+
+async def test_3_a_clock_that_is_15_seconds_off_is_corrected(gates: Gatehouse):
+    [ticket] = await gates.world.tickets(1)
+    fast = LiveClocks(timedelta(seconds=15))
+    north = await gates.device(0, clock=fast.device_clock())
+    south = await gates.device(1)
+    first = await shown(gates, north, ticket)
+    second = await shown(gates, south, ticket)
+    by_device = {
+        scan.scan_id: scan.scanned_at for each in gates.devices for scan in each.store.scans()
+    }
+    assert by_device[first.scan_id] > by_device[second.scan_id]
+    await sync(north)
+    await sync(south)
+    assert await canonical(gates, first.scan_id) < await canonical(gates, second.scan_id)
+    assert (await gates.stands(ticket))[first.scan_id] == "admitted"
+    for device in gates.devices:
+        for kept in device.store.scans():
+            assert kept.scanned_at_corrected == await canonical(gates, kept.scan_id)
+
+
+async def test_4_a_network_that_fails_in_the_middle_loses_nothing(gates: Gatehouse):
+    tickets = await gates.world.tickets(120)
+    device = await gates.device()
+    for ticket in tickets:
+        await shown(gates, device, ticket)
+
+    async def gone_after_two_batches(seconds: float) -> None:
+        gates.network.is_down = False
+
+    device.sleep = Sleeper(gone_after_two_batches)
+    gates.network.will("answer_lost", "request_cut", "down", "answer_cut")
+    report = await sync(device)
+    assert (report.synced, report.left) == (120, 0)
+    assert gates.network.happened == ["answer_lost", "request_cut", "down", "answer_cut"]
+    await gates.require_nothing_lost()
+    assert await gates.conflicts() == []
+
+
+async def told_of_news(gates: Gatehouse, device: Device) -> None:
+    """Servers look for news now and then; a device hears of them with a heartbeat after that."""
+    clock, manifests = gates.world.services.clock, gates.world.services.manifests
+    assert isinstance(clock, MovableClock)
+    clock.ahead += timedelta(minutes=1)
+    await device.beat()
+    await manifests.is_idle()
+    await device.beat()
+
+
+async def test_5_a_device_fetches_what_is_new_and_refuses_what_is_over(gates: Gatehouse):
+    device = await gates.device()
+    assert device.register is not None
+    version = device.register.manifest.manifest_version
+    [ticket] = await gates.world.tickets(1)
+    voided = await gates.world.ticket("A1")
+    await told_of_news(gates, device)
+    assert device.register.manifest.manifest_version > version
+    assert {ticket.id, voided.id} <= device.register.by_ticket.keys()
+    await gates.world.sales.void(voided.id)
+    await told_of_news(gates, device)
+    assert device.register.by_ticket[voided.id].status == "voided"
+    assert not await device.hydrate()
+    assert (await shown(gates, device, ticket)).colour == "green"
+    clocks = LiveClocks()
+    again = gates.reopened(device, clock=clocks.device_clock())
+    clocks.pass_(days=365 * 10)
+    late = await shown(gates, again, ticket)
+    assert (late.colour, late.outcome) == ("red", "expired")
+    assert "expired" in late.message
+
+
+async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_it(
+    gates: Gatehouse,
+):
+    """It was revoked with a queue, in which there is somebody who came in elsewhere too, afterwards."""
+    world = gates.world
+    one, two, contested = tickets = await world.tickets(3)
+    lost, south = await gates.device(0), await gates.device(1)
+    alone = [await shown(gates, lost, ticket) for ticket in tickets]
+    assert {each.colour for each in alone} == {"green"}
+    elsewhere = await scan(south, await world.barcode(contested))
+    assert (elsewhere.colour, elsewhere.is_offline) == ("green", False)
+
+    path = f"/api/scanning/devices/{lost.identity.device_id}"
+    assert (await world.ask("DELETE", path, by="owner")).status_code == 204
+    report = await sync(lost)
+    assert (report.left, report.reason) == (3, str(KeyRefused()))
+    with pytest.raises(KeyRefused):
+        await scan(lost, one.code)
+    assert set(await gates.kept()) == {elsewhere.scan_id}
+    file = await exported(lost, gates.directory / "queue.json")
+
+    answer = await world.ask("POST", "/api/scanning/recoveries", file, by="admin")
+    assert answer.status_code == 200, answer.text
+    imported = answer.json()["data"]
+    assert (imported["kept"], imported["known"], imported["rejected"]) == (3, 0, 0)
+    assert (imported["wrong_signatures"], imported["doubtful"]) == (0, 0)
+    kept = await gates.kept()
+    for each in alone:
+        scan_row = kept[each.scan_id]
+        assert (scan_row["source"], scan_row["reason_denied"]) == ("recovered", "unverified")
+    assert await gates.stands(one) == {alone[0].scan_id: "unverified"}
+    assert (await world.inside())["event"] == 1
+    assert await entries(gates, tickets) == [0, 0, 1]
+    assert await gates.conflicts() == []
+    listed = await world.ask("GET", f"/api/scanning/events/{world.event_id}/recoveries")
+    assert [each["state"] for each in listed.json()["data"]] == ["unverified"]
+    alerts = await world.ask("GET", f"/api/scanning/events/{world.event_id}/alerts")
+    found = {each["kind"] for each in alerts.json()["data"]}
+    assert {"revoked_device_sync", "unverified_scans"} <= found
+
+    path = f"/api/scanning/recoveries/{imported['batch_id']}"
+    looked_at = (await world.ask("GET", path)).json()["data"]["scans"]
+    assert {each["id"] for each in looked_at} == {str(each.scan_id) for each in alone}
+    assert all(each["signature_valid"] for each in looked_at)
+    reviewed = await world.ask("POST", f"{path}/transitions", {"to": "accepted", "note": "found"})
+    assert reviewed.json()["data"]["state"] == "accepted"
+    assert await gates.stands(one) == {alone[0].scan_id: "admitted"}
+    assert await gates.stands(two) == {alone[1].scan_id: "admitted"}
+    assert await gates.stands(contested) == {
+        alone[2].scan_id: "admitted",
+        elsewhere.scan_id: "already_scanned",
+    }
+    inside = await world.inside()
+    assert (inside["event"], inside["gate-0"], inside["gate-1"]) == (3, 3, 0)
+    assert await entries(gates, tickets) == [1, 1, 1]
+    assert await gates.differences() == []
+    [conflict] = await gates.conflicts()
+    assert (conflict["kind"], conflict["severity"]) == ("double_entry", "critical")
+    assert conflict["scan_id"] == str(elsewhere.scan_id)
+    assert conflict["winner_scan_id"] == str(alone[2].scan_id)
+
+
+async def exported(device: Device, file: Path) -> Any:
+    """By the command, as whoever finds the device would do it."""
+    device.close()
+    command = [EXECUTABLE, "device", "export", file, "--state", device.store.path]
+    process = await asyncio.create_subprocess_exec(*command)
+    assert await process.wait() == 0
+    return msgspec.json.decode(file.read_bytes())
+
+
+async def entries(gates: Gatehouse, tickets: Sequence[Ticket]) -> list[int]:
+    """With each of the tickets."""
+    rows = await gates.world.rows("SELECT id, scan_count FROM ticket")
+    counts = {row["id"]: row["scan_count"] for row in rows}
+    return [counts[ticket.id] for ticket in tickets]
+
+
+async def test_7_many_devices_come_back_at_once_after_an_outage(
+    gates: Gatehouse, server: ServerProcess
+):
+    """Each with a queue that its minutes do not suffice for. Nobody is overrun, and nothing is lost."""
+    tickets = await gates.world.tickets(SCANS_EACH)
+    barcodes = [await gates.world.barcode(ticket) for ticket in tickets]
+    sleepers = [await came_to_work(gates, number) for number in range(DEVICES)]
+    gates.network.lead_to(f"http://127.0.0.1:{free_port()}")
+    gates.network.answers.clear()
+    for place in range(SCANS_EACH):
+        for number, device in enumerate(gates.devices):
+            await scan(device, barcodes[(number + place) % SCANS_EACH], offline=True)
+    reports = await asyncio.gather(*(sync(device) for device in gates.devices))
+    assert {report.left for report in reports} == {SCANS_EACH}
+    assert gates.network.answers == [], "nobody is there"
+
+    gates.network.lead_to(await server.start(sync_batches_per_minute_max="1"))
+    reports = await asyncio.gather(*(sync(device) for device in gates.devices))
+    assert {(report.synced, report.failed, report.left) for report in reports} == {
+        (SCANS_EACH, 0, 0)
+    }
+    await gates.require_nothing_lost()
+    batches = math.ceil(SCANS_EACH / TOGETHER_MAX)
+    for device in gates.devices:
+        heard = [
+            (answer.path, answer.status)
+            for answer in gates.network.answers
+            if answer.api_key == device.identity.api_key
+        ]
+        was_taken, was_refused = ("/api/scanning/sync", 200), ("/api/scanning/sync", 429)
+        assert heard == [was_taken, *[was_refused, was_taken] * (batches - 1)]
+    late = [each for sleeper in sleepers for each in sleeper.late_s]
+    assert len(late) == DEVICES * (batches - 1)
+    assert max(late) - min(late) > 2, "they would all return at once"
+    for ticket in tickets:
+        stands = list((await gates.stands(ticket)).values())
+        assert len(stands) == DEVICES
+        assert stands.count("admitted") == 1
+    assert (await gates.world.inside())["event"] == len(tickets)
+    assert await gates.differences() == []
+    [kept] = await gates.world.rows("SELECT count(*) AS batches FROM batch_sync")
+    assert kept["batches"] == DEVICES * batches
+
+
+async def came_to_work(gates: Gatehouse, number: int) -> "Waiting":
+    waiting = Waiting(gates)
+    waiting.device = await gates.device(number % 2, sleep=waiting)
+    return waiting
+
+
+class Waiting:
+    """Who waits does so only as far as the server's limit can tell."""
+
+    device: Device
+
+    def __init__(self, gates: Gatehouse) -> None:
+        self._gates = gates
+        self.late_s: list[float] = []
+        """How long after the end of its minute a device is to come again."""
+
+    async def __call__(self, seconds: float) -> None:
+        api_key, key = self.device.identity.api_key, f"sync:%:{self.device.identity.device_id}"
+        world = self._gates.world
+        async with world.services.database.transaction(world.tenant.id) as tx:
+            left = await tx.connection.fetchval(
+                "SELECT window_ends_at - now() FROM rate_limit WHERE key LIKE $1", key
+            )
+            await tx.connection.execute(
+                "UPDATE rate_limit SET window_ends_at = window_ends_at - $2::interval WHERE key LIKE $1",
+                key,
+                timedelta(seconds=seconds),
+            )
+        asked = [each for each in self._gates.network.answers if each.api_key == api_key][-1:]
+        if asked and asked[0].retry_after_s is not None:
+            self.late_s.append(asked[0].retry_after_s - left.total_seconds())
+
+
+async def test_a_scan_that_another_device_signed_is_not_kept(gates: Gatehouse):
+    [ticket] = await gates.world.tickets(1)
+    north, south = await gates.device(0), await gates.device(1)
+    await shown(gates, north, ticket)
+    with south.store.transaction():
+        south.store.add_scan(north.store.scans()[0])
+    report = await sync(south)
+    assert (report.synced, report.failed) == (0, 1)
+    assert "invalid_signature" in str(south.store.scans("failed")[0].last_error)
+    assert await gates.kept() == {}
+    assert (await sync(north)).synced == 1
+
+
+async def test_the_same_scan_id_from_two_devices_is_the_first_ones(gates: Gatehouse):
+    one, two = await gates.world.tickets(2)
+    north, south = await gates.device(0), await gates.device(1)
+    first = await shown(gates, north, one)
+    south.new_id = lambda: first.scan_id
+    await shown(gates, south, two)
+    del south.new_id
+    await sync(north)
+    report = await sync(south)
+    assert (report.synced, report.failed) == (0, 1)
+    assert "scan_id_reused" in str(south.store.scans("failed")[0].last_error)
+    [kept] = (await gates.kept()).values()
+    assert kept["device_id"] == north.identity.device_id
+
+
+async def test_a_device_that_lies_about_its_clock_is_found_out(gates: Gatehouse):
+    [ticket] = await gates.world.tickets(1)
+    device = await gates.device()
+    answer = await shown(gates, device, ticket)
+    [honest] = device.store.scans()
+    lie = msgspec.structs.replace(
+        honest, scanned_at_corrected=honest.scanned_at - timedelta(minutes=30)
+    )
+    body = {
+        "device_id": device.identity.device_id,
+        "sync_batch_id": device.new_id(),
+        "offset_seconds": -1800.0,
+        "scans": [
+            {
+                "scan_id": lie.scan_id,
+                "ticket_id": lie.ticket_id,
+                "barcode_hash": lie.barcode_hash,
+                "scanned_at": moment_text(lie.scanned_at),
+                "gate_id": lie.gate_id,
+                "outcome": lie.outcome,
+                "signature": lie.signature,
+            }
+        ],
+    }
+    told = await device.ask("POST", "/api/scanning/sync", msgspec.json.encode(body))
+    assert told.status == 200, told.body
+    assert abs(msgspec.json.decode(told.body)["offset_seconds"]) < 60
+    at = await canonical(gates, answer.scan_id)
+    assert abs(at - honest.scanned_at) < timedelta(seconds=60)
+    alerts = await gates.world.ask("GET", f"/api/scanning/events/{gates.world.event_id}/alerts")
+    assert "clock_manipulation" in {each["kind"] for each in alerts.json()["data"]}
+
+
+async def test_a_clock_that_jumps_back_between_two_scans(gates: Gatehouse):
+    """Nobody is let in twice because of it, and the server keeps both in their order."""
+    one, two = await gates.world.tickets(2)
+    clocks = LiveClocks()
+    device = await gates.device(clock=clocks.device_clock())
+    first = await shown(gates, device, one)
+    clocks.off -= timedelta(hours=2)
+    again = await shown(gates, device, one)
+    other = await shown(gates, device, two)
+    assert (again.reason, other.colour) == ("already_scanned", "green")
+    report = await sync(device)
+    assert (report.synced, report.failed) == (3, 0)
+    moments = [await canonical(gates, each.scan_id) for each in (first, again, other)]
+    assert moments == sorted(moments)
+    assert moments[2] - moments[0] < timedelta(minutes=1)
+    assert (await gates.stands(one))[first.scan_id] == "admitted"
+    alerts = await gates.world.ask("GET", f"/api/scanning/events/{gates.world.event_id}/alerts")
+    assert alerts.json()["data"] == []
+
+
+async def test_a_scan_of_a_clock_that_seems_to_have_jumped_is_put_right_afterwards(
+    gates: Gatehouse,
+):
+    """A device that slept, and has no clock that goes on meanwhile: it takes the time for a jump."""
+    [ticket] = await gates.world.tickets(1)
+    clocks = LiveClocks(timedelta(hours=-2))
+    device = await gates.device(clock=clocks.device_clock())
+    clocks.off = timedelta()
+    device.clock.offset = timedelta()  # as of a server for which the two hours passed as well
+    answer = await shown(gates, device, ticket)
+    [kept] = device.store.scans()
+    assert not kept.is_measured
+    assert abs(kept.scanned_at_corrected - gates.world.now) > timedelta(hours=1)
+    assert (await sync(device)).synced == 1
+    at = await canonical(gates, answer.scan_id)
+    assert abs(at - gates.world.now) < timedelta(minutes=1)
+
+
+async def test_a_clock_that_was_never_compared_is_put_right_afterwards(gates: Gatehouse):
+    """Paired, and then alone with a clock that is wrong; the first answer corrects what it scanned."""
+    [ticket] = await gates.world.tickets(1)
+    clocks = LiveClocks(timedelta(minutes=-20))
+    device = await gates.device(clock=clocks.device_clock())
+    device.clock.is_measured, device.clock.offset = False, timedelta()
+    answer = await shown(gates, device, ticket)
+    await device.beat()
+    await sync(device)
+    at = await canonical(gates, answer.scan_id)
+    assert abs(at - gates.world.now) < timedelta(minutes=1)
+
+
+async def test_a_scan_is_put_right_again_when_the_first_answer_took_long(gates: Gatehouse):
+    [ticket] = await gates.world.tickets(1)
+    clocks = LiveClocks(timedelta(minutes=-20))
+    device = await gates.device(clock=clocks.device_clock())
+    device.clock.is_measured, device.clock.offset = False, timedelta()
+    answer = await shown(gates, device, ticket)
+    device.ledger.learn(1260.0, 100.0)
+    [kept] = device.store.scans()
+    assert kept.scanned_at_corrected - kept.scanned_at == timedelta(seconds=1210)
+    assert not kept.is_measured
+    assert (await sync(device)).synced == 1
+    [kept] = device.store.scans()
+    assert kept.scanned_at_corrected == await canonical(gates, answer.scan_id)
+    error = kept.scanned_at_corrected - kept.scanned_at - timedelta(minutes=20)
+    assert abs(error) < timedelta(seconds=2)
+
+
+async def test_online_while_the_clock_is_an_hour_off(gates: Gatehouse):
+    [ticket] = await gates.world.tickets(1)
+    clocks = LiveClocks(timedelta(hours=1))
+    device = await gates.device(clock=clocks.device_clock())
+    answer = await scan(device, await gates.world.barcode(ticket))
+    assert (answer.outcome, answer.is_offline) == ("valid", True)
+    await sync(device)
+    await gates.require_nothing_lost()
+    at = await canonical(gates, answer.scan_id)
+    assert abs(at - gates.world.now) < timedelta(minutes=1)
+
+
+SIGN_IN = "<html>Welcome to the stadium's network. Please sign in.</html>"
+
+
+@pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 409, 413, 422, 429, 511])
+async def test_a_network_that_answers_in_the_servers_place(gates: Gatehouse, status: int):
+    """It is as good as none: the device decides, and what waits goes on waiting."""
+    [ticket] = await gates.world.tickets(1)
+    device = await gates.device()
+    with device.store.transaction():
+        device.store.keep_rotation_id(device.new_id())
+    headers = {"Location": "http://sign-in.test/", "Content-Type": "text/html"}
+    transport = httpx.MockTransport(lambda _: httpx.Response(status, headers=headers, text=SIGN_IN))
+    ours = device.link
+    async with httpx.AsyncClient(transport=transport) as portal:
+        device.link = Link(portal)
+        answer = await scan(device, await gates.world.barcode(ticket))
+        assert (answer.outcome, answer.is_offline) == ("valid", True)
+        for _ in range(3):
+            report = await sync(device)
+            assert (report.left, report.failed) == (1, 0)
+    device.link = ours
+    with device.store.transaction():
+        device.store.forget_rotation_id()
+    assert (await sync(device)).synced == 1
+    await gates.require_nothing_lost()
+
+
+async def test_nobody_at_a_gate_waits_for_a_new_key(gates: Gatehouse):
+    [ticket] = await gates.world.tickets(1)
+    device = await gates.device()
+    before = device.identity.api_key
+    path = f"/api/scanning/devices/{device.identity.device_id}/key-rotations"
+    await gates.world.ask("POST", path, by="owner")
+    gates.network.will("answer_lost")
+    with pytest.raises(ServerAway):
+        await device.rotate()
+    answer = await scan(device, await gates.world.barcode(ticket))
+    assert (answer.outcome, answer.is_offline) == ("valid", True)
+    assert device.identity.api_key == before
+    assert (await sync(device)).synced == 1
+    assert device.identity.api_key != before
+    await gates.require_nothing_lost()
+
+
+async def test_online_and_offline_by_turns(gates: Gatehouse):
+    """Who was let in online is known offline, and the other way round."""
+    one, two = await gates.world.tickets(2)
+    device = await gates.device()
+    barcode, other = [await gates.world.barcode(each) for each in (one, two)]
+    assert (await scan(device, barcode)).colour == "green"
+    assert (await scan(device, barcode, offline=True)).reason == "already_scanned"
+    assert (await scan(device, other, offline=True)).colour == "green"
+    await sync(device)
+    assert (await scan(device, other)).reason == "already_scanned"
+    await device.hydrate()
+    assert (await scan(device, barcode, offline=True)).reason == "already_scanned"
+    assert (await scan(device, barcode, "exit", offline=True)).colour == "green"
+    assert (await scan(device, barcode, "exit", offline=True)).reason == "not_inside"
+    await sync(device)
+    await gates.require_nothing_lost()
+
+
+@pytest.mark.parametrize("bring", [sync, sync_whole_queue])
+async def test_what_was_scanned_at_one_event_counts_there_though_the_device_is_at_another(
+    gates: Gatehouse, bring: Callable[[Device], Awaitable[SyncReport]]
+):
+    """Both events have gates with the same codes."""
+    world = gates.world
+    elsewhere = await a_world(world.services, world.client, world.tenant, gates=2)
+    assert [gate.code for gate in elsewhere.gates] == [gate.code for gate in world.gates]
+    one, two = await world.tickets(2)
+    device = await gates.device()
+    first = [await shown(gates, device, each) for each in (one, two)]
+    assert {each.colour for each in first} == {"green"}
+    await gates.move(device, elsewhere.gates[0])
+    await device.beat()
+    assert device.identity.event_id == elsewhere.event_id
+    export_queue(device, gates.directory / "queue.json")
+    exported = msgspec.json.decode((gates.directory / "queue.json").read_bytes())
+    assert {each["gate_id"] for each in exported["scans"]} == {str(world.gates[0].id)}
+    report = await bring(device)
+    assert (report.synced, report.failed, report.conflicts) == (2, 0, [])
+    await gates.require_nothing_lost()
+    for kept in (await gates.kept()).values():
+        assert (kept["event_id"], kept["gate_id"]) == (world.event_id, world.gates[0].id)
+        assert kept["status"] == "admitted"
+
+
+async def test_a_server_that_is_killed_and_started_again_in_between(
+    gates: Gatehouse, server: ServerProcess
+):
+    """After it has kept the first batch, and before anybody heard so."""
+    tickets = await gates.world.tickets(60)
+    device = await gates.device()
+    for ticket in tickets:
+        await shown(gates, device, ticket)
+    gates.network.lead_to(await server.start())
+    gates.network.answers.clear()
+    gates.network.will("answer_lost")
+
+    async def meanwhile(seconds: float) -> None:
+        if len(slept.slept) == 1:
+            await server.kill()
+        elif len(slept.slept) == 3:
+            gates.network.lead_to(await server.start())
+
+    device.sleep = slept = Sleeper(meanwhile)
+    report = await sync(device)
+    assert (report.synced, report.left, report.requests) == (60, 0, 5)
+    assert (server.starts, len(slept.slept)) == (2, 3)
+    assert [answer.status for answer in gates.network.answers] == [200] * 3
+    await gates.require_nothing_lost()
+    [kept] = await gates.world.rows("SELECT count(*) AS batches FROM batch_sync")
+    assert kept["batches"] == 2
+    assert (await gates.world.inside())["event"] == 60

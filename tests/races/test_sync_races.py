@@ -1,0 +1,257 @@
+"""Devices that bring scans of the same tickets at the same moment, and gates that are online meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.scanning.node_support import another_node
+from tests.scanning.support import World, a_world
+from tests.scanning.sync_support import (
+    conflicts,
+    iso,
+    offline,
+    offline_batch,
+    send,
+    send_queue,
+    signed,
+    signed_batch,
+)
+from tests.support import MovableClock, Tenant
+from voelgoed.scanning.actions.intake import Intake
+from voelgoed.scanning.actions.recount import recount_event
+from voelgoed.scanning.actions.stories import Stories
+from voelgoed.services import Services
+from voelgoed.ticketing.model.tickets import Ticket
+
+ROUNDS = 5
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+async def world(services: Services, client: httpx.AsyncClient, tenant: Tenant) -> World:
+    return await a_world(services, client, tenant, gates=2)
+
+
+@pytest.fixture
+async def nodes(
+    world: World, database_url: str, clock: MovableClock
+) -> AsyncIterator[tuple[World, World]]:
+    """What comes to one node at the same moment goes together there; two nodes race."""
+    async with another_node(world, database_url, clock) as second:
+        yield world, second
+
+
+class Together:
+    """Nobody writes before all have read, the first time that they do."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, parties: int) -> None:
+        self._barrier = asyncio.Barrier(parties)
+        self._left = parties
+        decide = Intake.decide
+
+        async def waiting(intake: Intake) -> None:
+            if self._left:
+                self._left -= 1
+                await asyncio.wait_for(self._barrier.wait(), 10)
+            await decide(intake)
+
+        monkeypatch.setattr(Intake, "decide", waiting)
+
+
+async def bring_at_once(
+    nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch
+) -> tuple[Ticket, list[dict[str, Any]]]:
+    """Two devices let somebody in with the same ticket, and bring it at the same moment."""
+    world = nodes[0]
+    [ticket] = await world.tickets(1)
+    scans = [
+        await signed(world, device, ticket, (10 - number) * MINUTE / 2)
+        for number, device in enumerate(world.devices)
+    ]
+    Together(monkeypatch, len(world.devices))
+    answers = await asyncio.gather(
+        *(
+            send(node, device, signed_batch(device, scan))
+            for node, device, scan in zip(nodes, world.devices, scans, strict=True)
+        )
+    )
+    assert [answer.status_code for answer in answers] == [200] * len(answers)
+    return ticket, scans
+
+
+async def differences(world: World) -> list[Any]:
+    database = world.services.database
+    return list(await recount_event(database, world.tenant.id, world.event_id))
+
+
+@pytest.mark.parametrize("attempt", range(ROUNDS))
+async def test_of_two_who_bring_it_at_once_the_earlier_scan_stands(
+    nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch, attempt: int
+):
+    world = nodes[0]
+    await world.device(world.gates[0]), await world.device(world.gates[1])
+    ticket, (earlier, later) = await bring_at_once(nodes, monkeypatch)
+    [found] = await conflicts(world)
+    assert found["winner"]["id"] == earlier["scan_id"]
+    assert found["scan"]["id"] == later["scan_id"]
+    assert found["conflict"]["kind"] == "double_entry"
+    [kept] = await world.rows("SELECT scan_count FROM ticket WHERE id = $1", ticket.id)
+    assert kept["scan_count"] == 1
+    assert (await world.inside())["event"] == 1
+    assert await differences(world) == []
+
+
+async def test_without_the_look_at_what_was_seen_both_would_stand(
+    nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch
+):
+    """The control."""
+    world = nodes[0]
+    tell = Stories.tell
+
+    def unseen(self: Stories, *given: Any, **more: Any) -> Any:
+        return tell(self, *given, **more | {"is_locked": True})
+
+    monkeypatch.setattr(Stories, "tell", unseen)
+    await world.device(world.gates[0]), await world.device(world.gates[1])
+    await bring_at_once(nodes, monkeypatch)
+    assert await conflicts(world) == []
+    assert (await world.inside())["event"] == 2
+
+
+@pytest.mark.parametrize("attempt", range(ROUNDS))
+async def test_a_gate_that_is_online_and_a_device_that_brings_the_same_ticket(
+    world: World, monkeypatch: pytest.MonkeyPatch, attempt: int
+):
+    """Either we knew of it and turned the second away, or we did not and it is a conflict."""
+    north, south = await world.device(world.gates[0]), await world.device(world.gates[1])
+    [ticket] = await world.tickets(1)
+    scan = await signed(world, north, ticket, MINUTE)
+    entered = asyncio.Event()
+    decide = Intake.decide
+
+    async def late(intake: Intake) -> None:
+        if not entered.is_set():
+            assert await world.verdict(south, ticket.code) == "admitted"
+            entered.set()
+        await decide(intake)
+
+    monkeypatch.setattr(Intake, "decide", late)
+    answer = await send(world, north, signed_batch(north, scan))
+    assert answer.json()["processed"] == [scan["scan_id"]]
+    [found] = await conflicts(world)
+    assert (found["winner"]["id"], found["scan"]["source"]) == (scan["scan_id"], "online")
+    assert await world.verdict(south, ticket.code) == "already_scanned"
+    assert (await world.inside())["event"] == 1
+    assert await differences(world) == []
+
+
+@pytest.mark.parametrize("attempt", range(ROUNDS))
+async def test_the_same_batch_at_two_nodes_is_taken_once(
+    nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch, attempt: int
+):
+    world, second = nodes
+    device, [ticket] = await world.device(), await world.tickets(1)
+    Together(monkeypatch, 2)
+    body = signed_batch(device, await signed(world, device, ticket))
+    answers = await asyncio.gather(send(world, device, body), send(second, device, body))
+    told = [answer.json() for answer in answers]
+    assert sorted("message" in each for each in told) == [False, True]
+    for each in told:
+        each.pop("message", None), each.pop("server_time")
+    assert told[0] == told[1]
+    [kept] = await world.rows("SELECT count(*) FROM scan")
+    assert kept["count"] == 1
+
+
+@pytest.mark.parametrize("attempt", range(ROUNDS))
+async def test_the_same_scan_in_two_batches_at_once_is_kept_once(
+    nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch, attempt: int
+):
+    world = nodes[0]
+    device, [ticket] = await world.device(), await world.tickets(1)
+    Together(monkeypatch, 2)
+    scan = await signed(world, device, ticket)
+    answers = await asyncio.gather(
+        *(send(node, device, signed_batch(device, scan)) for node in nodes)
+    )
+    told = sorted((answer.json()["processed"], answer.json()["skipped"]) for answer in answers)
+    assert told == [([], [scan["scan_id"]]), ([scan["scan_id"]], [])]
+    assert (await world.inside())["event"] == 1
+
+
+async def test_whole_queues_and_signed_batches_and_gates_at_once(world: World):
+    """Nothing is lost, nothing counts twice, and one entry of each ticket stands."""
+    tickets = await world.tickets(20)
+    devices = [await world.device(world.gates[n % 2], name=f"Device {n}") for n in range(6)]
+    queues = [
+        offline_batch(
+            world, device, *(offline(world, each.code, (n + 1) * MINUTE / 4) for each in tickets)
+        )
+        for n, device in enumerate(devices[:3])
+    ]
+    batches = [
+        signed_batch(
+            device,
+            *[await signed(world, device, each, (n + 5) * MINUTE / 4) for each in tickets],
+        )
+        for n, device in enumerate(devices[3:])
+    ]
+    answers = await asyncio.gather(
+        *(send_queue(world, d, q) for d, q in zip(devices[:3], queues, strict=True)),
+        *(send(world, d, b) for d, b in zip(devices[3:], batches, strict=True)),
+        *(world.scan(devices[n % 6], each.code) for n, each in enumerate(tickets)),
+    )
+    assert [answer.status_code for answer in answers] == [200] * len(answers)
+    [kept] = await world.rows("SELECT count(*) FROM scan")
+    assert kept["count"] == 7 * len(tickets)
+    rows = await world.rows("SELECT scan_count, scanned_at FROM ticket")
+    assert {row["scan_count"] for row in rows} == {1}
+    first = {iso(row["scanned_at"])[:19] for row in rows}
+    assert first <= {each["scanned_at"][:19] for each in batches[-1]["scans"]}
+    assert (await world.inside())["event"] == len(tickets)
+    assert await differences(world) == []
+
+
+async def test_what_comes_together_goes_together_and_each_hears_of_its_own(world: World):
+    """Ten devices with scans of the same tickets, a batch twice, one that is refused, one bad scan."""
+    tickets = await world.tickets(5)
+    devices = [await world.device(world.gates[n % 2], name=f"Device {n}") for n in range(8)]
+    bodies = [
+        signed_batch(
+            device, *[await signed(world, device, each, (n + 1) * MINUTE / 4) for each in tickets]
+        )
+        for n, device in enumerate(devices)
+    ]
+    bodies[3]["device_id"] = str(devices[4].id)
+    bodies[5]["scans"][2]["signature"] = "HMAC-SHA256=" + "0" * 64
+    sent = [*zip(devices, bodies, strict=True), (devices[0], bodies[0])]
+    answers = await asyncio.gather(*(send(world, device, body) for device, body in sent))
+    assert [answer.status_code for answer in answers] == [
+        200,
+        200,
+        200,
+        403,
+        200,
+        200,
+        200,
+        200,
+        200,
+    ]
+    told = [answer.json() for answer in answers if answer.status_code == 200]
+    for each, (_, body) in zip(
+        told, (pair for pair in sent if pair[1] is not bodies[3]), strict=True
+    ):
+        ids = {scan["scan_id"] for scan in body["scans"]}
+        assert {*each["processed"], *(a["scan_id"] for a in each["rejected"])} == ids
+        assert all({a["scan_id"], a["winner_scan_id"]} & ids for a in each["conflicts"])
+    assert [len(each["rejected"]) for each in told] == [0, 0, 0, 0, 1, 0, 0, 0]
+    [kept] = await world.rows("SELECT count(*) FROM scan")
+    assert kept["count"] == 7 * 5 - 1
+    assert (await world.inside())["event"] == 5
+    winners = {each["winner"]["id"] for each in await conflicts(world)}
+    assert winners == {scan["scan_id"] for scan in bodies[7]["scans"]}
+    assert await differences(world) == []

@@ -1,0 +1,282 @@
+"""Who came, when and where: whatever happened at the gates, the report says what the counters say."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from tests.reporting.support import (
+    at_the_event,
+    log_in_again,
+    report,
+    require_attendance_adds_up,
+    require_no_shows_add_up,
+    table,
+)
+from tests.scanning.recovery_support import recover
+from tests.scanning.support import LATER, World, a_world
+from tests.scanning.sync_support import bring, offline, signed, sync
+from tests.scanning.test_recount import Walk
+from tests.seating.race_support import DAYS
+from tests.support import SOON, MovableClock, Tenant
+from voelgoed.reporting.actions.attendance import report_attendance
+from voelgoed.reporting.actions.no_shows import report_no_shows
+from voelgoed.reporting.model.about import BucketMinutes
+from voelgoed.reporting.model.attendance import AttendanceReport
+from voelgoed.scanning.actions.supervision import annul
+from voelgoed.scanning.model.supervision import Annulment
+from voelgoed.services import Services
+
+STEPS = 120
+COUNTED = ("entries", "exits", "inside")
+
+
+@pytest.fixture
+async def world(services: Services, client: httpx.AsyncClient, tenant: Tenant) -> World:
+    return await a_world(services, client, tenant, gates=2)
+
+
+async def found_in(
+    world: World,
+    bucket_minutes: BucketMinutes = 1,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> AttendanceReport:
+    desk, caller = world.services.reports, world.tenant.caller("gate_supervisor")
+    return await report_attendance(desk, caller, world.event_id, since, until, bucket_minutes)
+
+
+async def counters(world: World) -> dict[str, Counter[Any]]:
+    """The live ones: by day, by gate and by zone, over all days."""
+    found: dict[str, Counter[Any]] = {"event": Counter(), "gate": Counter(), "zone": Counter()}
+    for row in await world.rows("SELECT * FROM occupancy"):
+        place = row["day"] if row["scope"] == "event" else row["scope_id"]
+        for name in COUNTED:
+            found[row["scope"]][place, name] += row[name]
+    return {scope: +counts for scope, counts in found.items()}
+
+
+async def require_as_counted(world: World, found: AttendanceReport) -> None:
+    require_attendance_adds_up(found)
+    live = await counters(world)
+    told = {
+        "event": Counter({(each.day, n): getattr(each, n) for each in found.days for n in COUNTED}),
+        "gate": Counter(
+            {(each.gate_id, n): getattr(each, n) for each in found.gates for n in COUNTED}
+        ),
+        "zone": Counter(
+            {
+                (each.zone_id, n): getattr(each, n)
+                for each in found.zones
+                for n in COUNTED
+                if each.zone_id
+            }
+        ),
+    }
+    assert {scope: +counts for scope, counts in told.items()} == live
+    if found.days:
+        assert found.buckets[-1].inside == found.days[-1].inside
+
+
+async def an_evening(world: World, clock: MovableClock) -> None:
+    """Three come; one leaves by the other gate and comes again; one is denied; the next day one."""
+    at_the_event(world, clock)
+    here, there = [await world.device(gate) for gate in world.gates]
+    seated = await world.ticket("A1")
+    first, second = await world.tickets(2)
+    for ticket in (seated, first, second):
+        assert await world.verdict(here, ticket.code) == "admitted"
+    assert await world.verdict(here, first.code) == "already_scanned"
+    assert await world.verdict(here, "0000-0000-0000") == "ticket_not_found"
+    clock.ahead += timedelta(minutes=20)
+    assert await world.verdict(there, first.code, direction="exit") == "admitted"
+    clock.ahead += timedelta(minutes=20)
+    assert await world.verdict(there, first.code) == "admitted"
+    clock.ahead += timedelta(days=1)
+    assert await world.verdict(there, second.code) == "admitted"
+
+
+async def test_one_evening_by_gate_zone_day_and_time(world: World, clock: MovableClock) -> None:
+    await an_evening(world, clock)
+    found = await found_in(world, 15)
+    await require_as_counted(world, found)
+    total = found.total
+    assert (total.entries, total.first_entries, total.reentries) == (5, 3, 2)
+    assert (total.exits, total.denied, total.inside) == (1, 2, 3)
+    assert {each.reason: each.denied for each in found.reasons} == {
+        "already_scanned": 1,
+        "ticket_not_found": 1,
+    }
+    assert [(each.code, each.entries, each.inside) for each in found.gates] == [
+        ("gate-0", 3, 1),
+        ("gate-1", 2, 2),
+    ]
+    assert [(each.day, each.entries, each.inside) for each in found.days] == [
+        (DAYS[0], 4, 2),
+        (DAYS[1], 1, 1),
+    ]
+    zones = {each.name: each for each in found.zones}
+    assert (zones["Hall"].entries, zones["Floor"].entries, zones["No zone"].denied) == (1, 4, 1)
+    assert [each.inside for each in found.buckets] == [3, 2, 3, 1]
+    assert found.busiest_minute is not None
+    assert found.busiest_minute.entries == 3
+    assert found.fullest is not None
+    assert found.fullest.inside == 3
+
+
+async def test_a_span_counts_what_was_in_it_and_who_is_inside_at_its_end(
+    world: World, clock: MovableClock
+) -> None:
+    await an_evening(world, clock)
+    start = SOON.astimezone(UTC) + timedelta(minutes=10)
+    found = await found_in(world, 1, start, start + timedelta(minutes=20))
+    require_attendance_adds_up(found)
+    assert (found.total.entries, found.total.exits, found.total.denied) == (0, 1, 0)
+    assert found.total.inside == 2, "of whom all came before"
+    assert [each.inside for each in found.buckets] == [2]
+    later = await found_in(world, 1, start + timedelta(minutes=20))
+    assert (later.total.first_entries, later.total.reentries) == (0, 2)
+    nothing = await found_in(world, 1, start + timedelta(days=300))
+    assert (nothing.buckets, nothing.total.entries, nothing.total.inside) == ([], 0, 3)
+
+
+async def test_spans_side_by_side_add_up_to_the_whole(world: World, clock: MovableClock) -> None:
+    await an_evening(world, clock)
+    cut = SOON + timedelta(minutes=30)
+    whole = await found_in(world, 5)
+    before, after = await found_in(world, 5, None, cut), await found_in(world, 5, cut, None)
+    for name in ("entries", "first_entries", "reentries", "exits", "denied"):
+        told = getattr(before.total, name) + getattr(after.total, name)
+        assert told == getattr(whole.total, name)
+    assert [*before.buckets, *after.buckets] == whole.buckets
+
+
+async def test_what_was_annulled_does_not_count(world: World, clock: MovableClock) -> None:
+    at_the_event(world, clock)
+    device, ticket = await world.device(), await world.ticket()
+    answer = (await world.scan(device, ticket.code)).json()
+    database, caller = world.services.database, world.tenant.caller("gate_supervisor")
+    await annul(database, caller, UUID(answer["scan_id"]), Annulment(reason="turnstile"))
+    found = await found_in(world)
+    assert (found.total.entries, found.total.denied, found.buckets) == (0, 0, [])
+    await require_as_counted(world, found)
+
+
+class WalkAlone(Walk):
+    """With devices that are alone for a while, and bring later what they did, by either way or by a
+    file that nobody has looked at."""
+
+    async def step(self) -> None:
+        if self.random.random() < 0.35:
+            self.did.append("alone")
+            await self.alone()
+        else:
+            await super().step()
+
+    async def alone(self) -> None:
+        world, luck = self.world, self.random
+        device, ticket = luck.choice(self.devices), luck.choice(self.tickets)
+        ago = timedelta(seconds=luck.randint(1, 1_500))
+        more = {"outcome": luck.choice(["valid", "valid", "duplicate", "invalid"])}
+        way = luck.choice(["entry", "entry", "exit"])
+        form = luck.choice(["signed", "queue", "file"])
+        if form == "queue":
+            await bring(world, device, offline(world, ticket.code, ago, direction=way, **more))
+            return
+        scan = await signed(world, device, ticket, ago, direction=way, **more)
+        await log_in_again(world)
+        await (sync if form == "signed" else recover)(world, device, scan)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_happens_at_the_gates_the_report_is_what_the_counters_say(
+    services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock, seed: int
+) -> None:
+    world = await a_world(services, client, tenant, gates=3)
+    for limit in ("batch_limit", "queue_limit"):
+        wide = getattr(services.syncs, limit)
+        setattr(services.syncs, limit, type(wide)(1_000_000, timedelta(minutes=1)))
+    walk = WalkAlone(world, clock, seed)
+    await walk.begin()
+    for number in range(STEPS):
+        await walk.step()
+        if number % 20 == 0:
+            await require_as_counted(world, await found_in(world, 5))
+    for minutes in (1, 5, 15, 60):
+        await require_as_counted(world, await found_in(world, minutes))
+    came = await report_no_shows(services.reports, tenant.caller("box_office"), world.event_id)
+    require_no_shows_add_up(came)
+    assert {"scan", "admit", "annul", "alone"} < set(walk.did)
+    assert (await found_in(world)).total.entries > STEPS / 20, "or this walk proves little"
+
+
+async def test_a_gate_that_was_deleted_keeps_what_it_counted(
+    world: World, clock: MovableClock
+) -> None:
+    at_the_event(world, clock)
+    device, ticket = await world.device(world.gates[1]), await world.ticket()
+    await world.verdict(device, ticket.code)
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("DELETE FROM gate WHERE id = $1", world.gates[1].id)
+    found = await found_in(world)
+    assert [(each.code, each.name, each.entries) for each in found.gates] == [
+        ("gate-0", "Gate 0", 0),
+        (None, "Gate 1", 1),
+    ]
+    require_attendance_adds_up(found)
+
+
+async def test_over_http_with_buckets_and_as_a_table(world: World, clock: MovableClock) -> None:
+    await an_evening(world, clock)
+    await log_in_again(world)
+    asked = (world.client, world.tenant, world.event_id, "attendance")
+    by: Any = {"by": "gate_supervisor"}
+    whole = await report(*asked, **by)
+    assert (whole["bucket_minutes"], whole["since"], whole["until"]) == (15, None, None)
+    assert whole["timezone"] == "Africa/Johannesburg"
+    begins = [each["since"] for each in (await report(*asked, **by, bucket_minutes=60))["buckets"]]
+    assert len(begins) == 2
+    assert all(each.endswith("00:00Z") for each in begins)
+    rows = await table(*asked, **by, bucket_minutes=60)
+    parts = Counter(row["part"] for row in rows)
+    assert parts == {"total": 1, "day": 2, "gate": 2, "zone": 3, "reason": 2, "bucket": 2}
+    assert rows[0]["entries"] == "5"
+    assert rows[-1]["name"].endswith("+02:00"), "as clocks at the venue have it"
+
+
+@pytest.mark.parametrize(
+    ("params", "code"),
+    [
+        ({"bucket_minutes": 7}, "invalid_request"),
+        ({"bucket_minutes": 0}, "invalid_request"),
+        ({"bucket_minutes": "many"}, "invalid_request"),
+        ({"since": "yesterday"}, "invalid_request"),
+        ({"since": "2030-06-01T12:00:00"}, "invalid_request"),
+        ({"since": "0001-01-01T00:00:00+14:00"}, "invalid_request"),
+        ({"until": "9999-12-31T23:59:59-12:00"}, "invalid_request"),
+        ({"since": "2030-06-02T00:00:00Z", "until": "2030-06-01T00:00:00Z"}, "empty_span"),
+    ],
+)
+async def test_a_faulty_question_is_refused(
+    world: World, params: dict[str, Any], code: str
+) -> None:
+    for name in ("attendance", "attendance.csv", "funnel", "funnel.csv"):
+        path = f"/api/events/{world.event_id}/reports/{name}"
+        answer = await world.client.get(path, params=params, headers=world.tenant.as_("owner"))
+        assert (answer.status_code, answer.json()["error"]) == (422, code), (name, answer.text)
+
+
+async def test_a_long_event_by_minutes_is_too_much_and_says_so(world: World) -> None:
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("UPDATE event SET ends_at = ends_at + interval '20 days'")
+        await tx.run("UPDATE event_day SET ends_at = ends_at + interval '20 days'")
+    path = f"/api/events/{world.event_id}/reports/attendance"
+    answer = await world.ask("GET", f"{path}?bucket_minutes=1")
+    assert (answer.status_code, answer.json()["error"]) == (422, "too_many_buckets")
+    assert answer.json()["details"]["buckets_max"] == 10_000
+    assert (await world.ask("GET", f"{path}?bucket_minutes=15")).status_code == 200
+    span = f"since={(SOON + LATER).isoformat().replace('+00:00', 'Z')}&until=2030-06-02T12:00:00Z"
+    assert (await world.ask("GET", f"{path}?bucket_minutes=1&{span}")).status_code == 200

@@ -1,0 +1,337 @@
+"""Evenings that can be told in many ways: the same scans, which become known in any order, by either
+endpoint or from a file, one after the other or at once, at two nodes."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any, Literal
+from uuid import UUID
+
+import httpx
+import msgspec
+from hypothesis import strategies as st
+
+from tests.scanning.recovery_support import decide, exported, send_file
+from tests.scanning.support import World
+from tests.scanning.sync_support import hash_of, iso, offline_batch, send, send_queue, signed_batch
+from tests.seating.race_support import StoppedClock
+from tests.support import SOON
+from voelgoed.scanning.rules.scan_signatures import SignedFields, sign_scan
+from voelgoed.ticketing.model.tickets import Ticket
+
+TICKETS, DEVICES = 2, 3
+MIDNIGHT_S = 450
+"""After the start of an evening the event's next day begins."""
+START = SOON + timedelta(hours=5, seconds=-MIDNIGHT_S)
+LATE = timedelta(hours=1)
+BUSY_MAX = 50
+"""How often somebody is told to come again shortly."""
+
+Form = Literal["signed", "queue", "file"]
+FORMS: tuple[Form, ...] = ("signed", "queue", "file")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A scan at a gate."""
+
+    ticket: int
+    device: int
+    second: float
+    outcome: str = "valid"
+    way: str = "entry"
+    asked: Literal["no", "unheard", "heard"] = "no"
+    """Whether the server was, and if the device heard its answer or decided alone all the same."""
+    delay: int = 0
+    """Seconds until it is brought."""
+
+    @property
+    def is_brought(self) -> bool:
+        return self.asked != "heard"
+
+
+seconds = [0, 1, 100, 299, 300, 301, MIDNIGHT_S, 600, 900]
+anywhere = {
+    "ticket": st.integers(0, TICKETS - 1),
+    "device": st.integers(0, DEVICES - 1),
+    "way": st.sampled_from(["entry", "entry", "entry", "exit"]),
+    "delay": st.sampled_from([0, 1, 250, 2_000]),
+}
+alone = st.builds(
+    Made,
+    second=st.sampled_from(seconds),
+    outcome=st.sampled_from(["valid", "valid", "valid", "duplicate", "invalid"]),
+    **anywhere,
+)
+unheard = st.builds(
+    Made,
+    second=st.sampled_from([each + 2 for each in seconds]),
+    outcome=st.sampled_from(["valid", "valid", "invalid"]),
+    asked=st.just("unheard"),
+    **anywhere,
+)
+heard = st.builds(
+    Made,
+    second=st.sampled_from([each + 1.5 for each in seconds]),
+    asked=st.just("heard"),
+    **anywhere,
+)
+offsets = st.tuples(*[st.sampled_from([0, 0, 15, -40.5, 3_600])] * DEVICES)
+types = st.fixed_dictionaries(
+    {
+        "entry_limit": st.sampled_from([None, None, 1, 2]),
+        "max_daily_entries": st.sampled_from([None, 1, 2]),
+        "reentry": st.sampled_from(["allowed", "allowed", "after_exit", "never"]),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    device: int
+    form: Form
+    scans: list[tuple[int, Made]]
+    node: int
+    times: int
+    """It is sent, at once."""
+
+
+class Evening:
+    """Of tickets of its own, at devices whose clocks are off by so many seconds."""
+
+    def __init__(
+        self,
+        nodes: Sequence[World],
+        clock: StoppedClock,
+        tickets: Sequence[Ticket],
+        off: Sequence[float],
+    ) -> None:
+        self.nodes = nodes
+        self.world = nodes[0]
+        self.clock = clock
+        self.tickets = tickets
+        self.off = [timedelta(seconds=each) for each in off]
+        self.hashes: list[str] = []
+        self.ids: dict[str, int] = {}
+        self.imports: list[dict[str, Any]] = []
+
+    async def begin(self) -> None:
+        self.hashes = [await hash_of(self.world, ticket) for ticket in self.tickets]
+
+    def at(self, second: float) -> None:
+        self.clock.ahead = START - self.clock.start + timedelta(seconds=second)
+
+    def scan_id(self, number: int) -> str:
+        """In the order of their numbers, however often the evening is told."""
+        scan_id = str(UUID(int=(self.tickets[0].id.int & ~0xFFFF) + number))
+        self.ids[scan_id] = number
+        return scan_id
+
+    async def ask(self, number: int, made: Made) -> None:
+        device, ticket = self.world.devices[made.device], self.tickets[made.ticket]
+        by_device = iso(self.clock.now() - self.off[made.device])
+        more = {"scan_id": self.scan_id(number), "direction": made.way, "scanned_at": by_device}
+        answer = await self.world.scan(device, ticket.code, **more)
+        assert answer.status_code in (200, 422), answer.text
+
+    async def bring(self, delivery: Delivery) -> None:
+        """Whoever is told that others are at work comes again."""
+        send = {"signed": self._signed, "queue": self._queue, "file": self._file}[delivery.form]
+        await send(delivery)
+
+    async def _signed(self, delivery: Delivery) -> None:
+        node, device = self.nodes[delivery.node], self.world.devices[delivery.device]
+        scans = [self._scan(number, made) for number, made in delivery.scans]
+        body = signed_batch(
+            device, *scans, offset_seconds=self.off[delivery.device].total_seconds()
+        )
+        for answer in await _at_once(
+            delivery.times, lambda: send(node, device, body, **self._device_time(delivery))
+        ):
+            assert answer.json()["rejected"] == [], answer.text
+
+    async def _queue(self, delivery: Delivery) -> None:
+        node, device = self.nodes[delivery.node], self.world.devices[delivery.device]
+        scans = [
+            {
+                "ticket_code": self.tickets[made.ticket].code,
+                "scanned_at": self._by_device(made),
+                "offline_id": self.scan_id(number),
+                "gate_id": device.gate.code,
+                "direction": made.way,
+                "outcome": made.outcome,
+            }
+            for number, made in delivery.scans
+        ]
+        body = offline_batch(node, device, *scans)
+        for answer in await _at_once(
+            delivery.times, lambda: send_queue(node, device, body, **self._device_time(delivery))
+        ):
+            assert all(each["is_kept"] for each in answer.json()["errors"]), answer.text
+
+    async def _file(self, delivery: Delivery) -> None:
+        node, device = self.nodes[delivery.node], self.world.devices[delivery.device]
+        scans = [self._scan(number, made) for number, made in delivery.scans]
+        offset_seconds = self.off[delivery.device].total_seconds()
+        file = exported(node, device, *scans, offset_seconds=offset_seconds)
+        for answer in await _at_once(delivery.times, lambda: send_file(node, file)):
+            imported = answer.json()["data"]
+            assert (imported["rejected"], imported["wrong_signatures"]) == (0, 0)
+            self.imports.append(imported)
+
+    async def accept(self, imported: dict[str, Any]) -> None:
+        await _at_once(1, lambda: decide(self.world, imported, "accepted"))
+
+    def _scan(self, number: int, made: Made) -> dict[str, Any]:
+        device = self.world.devices[made.device]
+        fields = SignedFields(
+            scan_id=self.scan_id(number),
+            ticket_id=str(self.tickets[made.ticket].id),
+            barcode_hash=self.hashes[made.ticket],
+            scanned_at=self._by_device(made),
+            gate_id=device.gate.code,
+        )
+        return {
+            **msgspec.structs.asdict(fields),
+            "outcome": made.outcome,
+            "direction": made.way,
+            "signature": sign_scan(fields, device.api_key),
+        }
+
+    def _by_device(self, made: Made) -> str:
+        return iso(START + timedelta(seconds=made.second) - self.off[made.device])
+
+    def _device_time(self, delivery: Delivery) -> dict[str, str]:
+        return {"X-Device-Time": iso(self.clock.now() - self.off[delivery.device])}
+
+    async def tables(self) -> dict[str, Any]:
+        """What there is in the end, told without the ids of this evening."""
+        names = {ticket.id: number for number, ticket in enumerate(self.tickets)}
+        tickets = await self.world.rows(
+            """
+            SELECT id, status, scanned_at, last_scanned_at, last_exit_at, last_gate_id, last_entry_day,
+                   day_entries, is_inside, scan_count
+              FROM ticket WHERE id = ANY($1)
+            """,
+            list(names),
+        )
+        conflicts = await self.world.rows(
+            """
+            SELECT kind, severity, scan_id, winner_scan_id, state FROM scan_conflict
+             WHERE ticket_id = ANY($1)
+            """,
+            list(names),
+        )
+        return {
+            "tickets": sorted((names[row.pop("id")], *_since(row)) for row in tickets),
+            "scans": await self.standings(),
+            "conflicts": sorted(
+                (
+                    row["kind"],
+                    row["severity"],
+                    self.ids[str(row["scan_id"])],
+                    self.ids[str(row["winner_scan_id"])],
+                    row["state"],
+                )
+                for row in conflicts
+            ),
+        }
+
+    async def standings(self) -> list[tuple[Any, ...]]:
+        """When each scan was made, and how it stands."""
+        found: list[tuple[Any, ...]] = []
+        for ticket in self.tickets:
+            rows = await self.world.rows(
+                "SELECT id, scanned_at_canonical AS at FROM scan WHERE ticket_id = $1", ticket.id
+            )
+            made = {str(row["id"]): _second(row["at"]) for row in rows}
+            path = f"/api/scanning/tickets/{ticket.id}/scans"
+            for row in (await self.world.ask("GET", path)).json()["data"]:
+                told = (row["status"], row["reason_denied"], row["entry_number"])
+                found.append((self.ids[row["id"]], made[row["id"]], *told))
+        return sorted(found, key=str)
+
+
+async def _at_once(
+    times: int, ask: Callable[[], Awaitable[httpx.Response]]
+) -> list[httpx.Response]:
+    async def insist() -> httpx.Response:
+        answer = await ask()
+        for _ in range(BUSY_MAX):
+            if answer.status_code == 503:
+                answer = await ask()
+        assert answer.status_code == 200, answer.text
+        return answer
+
+    return await asyncio.gather(*(insist() for _ in range(times)))
+
+
+def _second(at: datetime) -> float:
+    return (at - START).total_seconds()
+
+
+def _since(row: dict[str, Any]) -> list[str]:
+    return [str(_second(value) if isinstance(value, datetime) else value) for value in row.values()]
+
+
+async def counts(world: World) -> Counter[tuple[str, str, str, str]]:
+    found: Counter[tuple[str, str, str, str]] = Counter()
+    query = "SELECT day, scope, scope_id, entries, exits, inside FROM occupancy"
+    for row in await world.rows(query):
+        for what in ("entries", "exits", "inside"):
+            found[str(row["day"]), row["scope"], str(row["scope_id"]), what] += row[what]
+    return found
+
+
+def gained(before: Counter[Any], after: Counter[Any]) -> list[Any]:
+    left = Counter(after)
+    left.subtract(before)
+    return sorted((key, count) for key, count in left.items() if count)
+
+
+def deliveries_of(
+    made: Sequence[tuple[int, Made]], luck: Random, forms: Sequence[Form] = FORMS
+) -> list[Delivery]:
+    """Some way for every scan, sometimes two, some split into batches, in some order, some of them
+    twice."""
+    deliveries: list[Delivery] = []
+    for device in range(DEVICES):
+        left: dict[Form, list[tuple[int, Made]]] = {form: [] for form in forms}
+        for each in made:
+            if each[1].device == device and each[1].is_brought:
+                for form in luck.sample(forms, k=min(luck.choice([1, 1, 2]), len(forms))):
+                    left[form].append(each)
+        for form, scans in left.items():
+            luck.shuffle(scans)
+            begun = 0
+            while begun < len(scans):
+                ended = luck.randint(begun + 1, len(scans))
+                batch, begun = scans[begun:ended], ended
+                again = luck.choice(scans)
+                batch = batch if again in batch else [*batch, again]
+                deliveries.append(
+                    Delivery(device, form, batch, luck.randrange(2), luck.choice([1, 1, 1, 2]))
+                )
+    luck.shuffle(deliveries)
+    return deliveries
+
+
+async def bring_all(evening: Evening, deliveries: Sequence[Delivery], luck: Random) -> None:
+    """Some one after the other, some at once; and then all that came from files is accepted."""
+    left = list(deliveries)
+    while left:
+        some = luck.choice([1, 1, 2, 4])
+        wave, left = left[:some], left[some:]
+        await asyncio.gather(*(evening.bring(each) for each in wave))
+    unreviewed = {each["batch_id"]: each for each in evening.imports}
+    reviews = [
+        evening.accept(each) for each in luck.sample(list(unreviewed.values()), k=len(unreviewed))
+    ]
+    if luck.random() < 0.5:
+        await asyncio.gather(*reviews)
+    else:
+        for review in reviews:
+            await review

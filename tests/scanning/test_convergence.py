@@ -1,0 +1,236 @@
+"""What is in the tables in the end depends on which scans there were, not on when they became known."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import MASTER_KEY, serving
+from tests.scanning.evenings import (
+    DEVICES,
+    LATE,
+    START,
+    TICKETS,
+    Delivery,
+    Evening,
+    Form,
+    Made,
+    alone,
+    bring_all,
+    counts,
+    deliveries_of,
+    gained,
+    heard,
+    offsets,
+    types,
+    unheard,
+)
+from tests.scanning.support import World, a_world
+from tests.scanning.sync_support import bring, offline, signed, sync
+from tests.seating.race_support import StoppedClock, a_node
+from tests.support import a_client, a_tenant
+from voelgoed.infra.rate_limit import Limit
+from voelgoed.scanning.actions.recount import recount_event
+from voelgoed.services import Services
+
+NO_LIMIT = Limit(1_000_000, timedelta(minutes=1))
+TELLINGS = 3
+_SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+Node = tuple[Services, httpx.AsyncClient]
+
+
+@pytest.fixture
+def clock() -> StoppedClock:
+    return StoppedClock()
+
+
+@pytest.fixture
+async def nodes(
+    services: Services, client: httpx.AsyncClient, database_url: str, clock: StoppedClock
+) -> AsyncIterator[list[Node]]:
+    """Two, so that what comes at once is not always taken in together."""
+    async with (
+        a_node(database_url, clock, master_key=MASTER_KEY) as other,
+        serving(other) as url,
+        a_client(url) as line,
+    ):
+        for each in (services, other):
+            each.syncs.batch_limit = each.syncs.queue_limit = NO_LIMIT
+        yield [(services, client), (other, line)]
+
+
+async def an_event(
+    nodes: Sequence[Node], clock: StoppedClock, rules: dict[str, Any]
+) -> list[World]:
+    """As each node sees it."""
+    clock.ahead = START - clock.start
+    [(services, client), (other, line)] = nodes
+    tenant = await a_tenant(services, f"acme-{uuid4()}")
+    world = await a_world(services, client, tenant, gates=2, **rules)
+    for number in range(DEVICES):
+        await world.device(world.gates[number % 2], name=f"Device {number}")
+    return [world, replace(world, services=other, client=line, sales=world.sales.on(other))]
+
+
+@settings(max_examples=15, suppress_health_check=_SLOW, deadline=None)
+@given(
+    made=st.lists(st.one_of(alone, alone, unheard, heard), min_size=2, max_size=10),
+    off=offsets,
+    rules=types,
+    seed=st.integers(0, 2**32),
+)
+async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_the_same(
+    nodes: list[Node],
+    clock: StoppedClock,
+    made: list[Made],
+    off: tuple[float, ...],
+    rules: dict[str, Any],
+    seed: int,
+):
+    """Gates that are online ask while the others are alone. Afterwards devices bring what they did, or
+    somebody does with a file."""
+    worlds = await an_event(nodes, clock, rules)
+    [world, _] = worlds
+    sold = await world.tickets(TICKETS * TELLINGS)
+    told: list[dict[str, Any]] = []
+    for again in range(TELLINGS):
+        luck = Random(seed + again)
+        evening = Evening(worlds, clock, sold[again * TICKETS :][:TICKETS], off)
+        await evening.begin()
+        before = await counts(world)
+        for number, each in sorted(enumerate(made), key=lambda each: each[1].second):
+            if each.asked != "no":
+                evening.at(each.second)
+                await evening.ask(number, each)
+        evening.at(LATE.total_seconds())
+        await bring_all(evening, deliveries_of(list(enumerate(made)), luck), luck)
+        told.append(await evening.tables() | {"counts": gained(before, await counts(world))})
+        assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
+    assert told[0] == told[1] == told[2]
+
+
+@settings(max_examples=15, suppress_health_check=_SLOW, deadline=None)
+@given(
+    made=st.lists(st.one_of(alone, heard, unheard), min_size=3, max_size=12),
+    off=offsets,
+    rules=types,
+    seed=st.integers(0, 2**32),
+)
+async def test_with_gates_online_in_between_all_is_as_if_told_at_once(
+    nodes: list[Node],
+    clock: StoppedClock,
+    made: list[Made],
+    off: tuple[float, ...],
+    rules: dict[str, Any],
+    seed: int,
+):
+    """What a gate that was online answered depends on what was known then. Given who was let in, the
+    rest does not: the same scans, all of them brought by devices together, give the same."""
+    worlds = await an_event(nodes, clock, rules)
+    [world, _] = worlds
+    sold, luck = await world.tickets(TICKETS * 2), Random(seed)
+    first = Evening(worlds, clock, sold[:TICKETS], off)
+    await first.begin()
+    before = await counts(world)
+    for at, number, is_asked in _in_time(made):
+        first.at(at)
+        each = made[number]
+        if is_asked:
+            await first.ask(number, each)
+        else:
+            form: Form = luck.choice(["signed", "queue"])
+            await first.bring(Delivery(each.device, form, [(number, each)], luck.randrange(2), 1))
+    between = await counts(world)
+    assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
+    passed = await _as_it_was_at_the_gates(first, made)
+    second = Evening(worlds, clock, sold[TICKETS:], off)
+    await second.begin()
+    second.at(LATE.total_seconds())
+    await bring_all(second, deliveries_of(passed, luck), luck)
+    one, two = await first.tables(), await second.tables()
+    assert one["tickets"] == two["tickets"]
+    assert [each for each in one["scans"] if each[0] in dict(passed)] == two["scans"]
+    assert one["conflicts"] == two["conflicts"]
+    assert gained(before, between) == gained(between, await counts(world))
+
+
+def _in_time(made: Sequence[Made]) -> list[tuple[float, int, bool]]:
+    """When which scan becomes known, and whether because the server is asked."""
+    asked = [(each.second, number, True) for number, each in enumerate(made) if each.asked != "no"]
+    brought = [
+        (each.second + each.delay, number, False)
+        for number, each in enumerate(made)
+        if each.is_brought
+    ]
+    return sorted([*asked, *brought], key=lambda each: (each[0], not each[2], each[1]))
+
+
+async def _as_it_was_at_the_gates(evening: Evening, made: Sequence[Made]) -> list[tuple[int, Made]]:
+    """With whom we let in ourselves as if a device had, at the moment that we wrote down. Whom we, or
+    who asked us, turned away does not matter."""
+    rows = await evening.world.rows(
+        "SELECT id, status, scanned_at_canonical AS at FROM scan WHERE source = 'online'"
+    )
+    answered = {evening.ids[str(row["id"])]: row for row in rows}
+    passed: list[tuple[int, Made]] = []
+    for number, each in enumerate(made):
+        row = answered.get(number)
+        if row is None:
+            is_here = each.is_brought
+        elif each.asked == "heard":
+            is_here = row["status"] == "admitted"
+        else:
+            is_here = each.outcome == "valid"
+        if is_here:
+            second = (row["at"] - START).total_seconds() if row else each.second
+            passed.append((number, replace(each, second=second, asked="no")))
+    return passed
+
+
+async def test_why_somebody_was_turned_away_by_a_device_that_did_not_hear_us_is_told_in_any_order(
+    world: World,
+):
+    """We had let them in, and did not know then who had come in a minute before."""
+    north, south = await world.device(world.gates[0]), await world.device(world.gates[1])
+    told: list[Any] = []
+    for ticket, turn in zip(await world.tickets(2), (1, -1), strict=True):
+        asked = await signed(world, north, ticket, timedelta(0), outcome="invalid")
+        scan_id = asked["scan_id"]
+        assert await world.verdict(north, ticket.code, scan_id=scan_id) == "admitted"
+        before = await signed(world, south, ticket, timedelta(minutes=1))
+        for device, scan in [(north, asked), (south, before)][::turn]:
+            await sync(world, device, scan)
+        rows = await world.ask("GET", f"/api/scanning/tickets/{ticket.id}/scans")
+        [stands] = [row for row in rows.json()["data"] if row["id"] == scan_id]
+        told.append((stands["status"], stands["reason_denied"]))
+    assert told[0] == told[1]
+
+
+async def test_a_scan_that_comes_by_both_endpoints_at_once_is_taken_in_once(world: World):
+    """As of a device that did not hear the end of the one and tries the other."""
+    device, others = await world.device(), [await world.device() for _ in range(4)]
+    for one, two in zip(*[iter(await world.tickets(12))] * 2, strict=True):
+        scan = await signed(world, device, one, timedelta(minutes=1))
+        same = offline(
+            world,
+            one.code,
+            scanned_at=scan["scanned_at"],
+            offline_id=scan["scan_id"],
+            gate_id=device.gate.code,
+            outcome="valid",
+        )
+        busy = [sync(world, each, await signed(world, each, two)) for each in others]
+        *_, by_one, by_other = await asyncio.gather(
+            *busy, sync(world, device, scan), bring(world, device, same)
+        )
+        assert by_one["rejected"] == []
+        assert by_other["errors"] == []
+        assert len(await world.rows("SELECT 1 FROM scan WHERE ticket_id = $1", one.id)) == 1

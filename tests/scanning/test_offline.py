@@ -1,0 +1,197 @@
+"""What a device decides alone, by the cases that its twin in the scanner app must pass too."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, get_args
+from uuid import UUID
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.scanning.offline_cases import (
+    ADMITTED,
+    BASE,
+    STANDS,
+    a_barcode,
+    a_key,
+    cases,
+    decided,
+    document,
+    given_of,
+    how_many_are_inside,
+    mine,
+    of_the_field,
+    tickets,
+    types,
+)
+from voelgoed.scanning.model.decisions import Reason
+from voelgoed.scanning.model.offline import Decision, Manifest, OwnScan, Undecided
+from voelgoed.scanning.rules.own_scans import story_of, unknown_to
+from voelgoed.scanning.rules.register import Register
+
+PATH = Path(__file__).parents[2] / "contracts" / "offline_decisions.json"
+
+
+def said(decision: Decision | Undecided) -> str:
+    if isinstance(decision, str):
+        return decision
+    return decision.verdict.reason or decision.verdict.status
+
+
+def test_the_contract_is_what_its_writer_writes():
+    assert PATH.read_bytes() == document()
+
+
+@pytest.mark.parametrize("name", cases())
+def test_the_cases(name: str):
+    changes, wanted = cases()[name]
+    assert said(decided(given_of(changes))) == wanted
+
+
+def test_every_reason_has_a_case():
+    wanted = {said for _, said in cases().values()}
+    everything = {*get_args(Reason), *get_args(Undecided), ADMITTED}
+    assert wanted == everything - {
+        "unverified"
+    }  # which only the server says, of what was recovered
+
+
+def test_green_is_who_is_let_through_and_nobody_else():
+    for changes, wanted in cases().values():
+        decision = decided(given_of(changes))
+        if isinstance(decision, Decision):
+            assert (decision.colour == "green") == (wanted == ADMITTED)
+            assert (decision.outcome == "valid") == (wanted == ADMITTED)
+
+
+def test_whoever_stands_there_sees_seat_zone_notes_and_the_last_scan():
+    shown = decided(
+        given_of({"own": [mine("2026-06-05T17:58:00.000000Z", UUID(TICKET["ticket_id"]))]})
+    ).shown
+    assert (shown.seat, shown.zone, shown.last_gate) == ("A-1", "Stalls", "Gate north")
+    assert shown.notes == ["Wheelchair place, companion beside in A-2"]
+    assert shown.last_scanned_at == datetime(2026, 6, 5, 17, 58, tzinfo=UTC)
+
+
+TICKET = BASE["manifest"]["tickets"][0]
+
+
+def test_of_what_is_not_ours_nothing_is_shown_and_no_ticket_named():
+    for text in ("rubbish", of_the_field(key=a_key(99)), a_barcode(key=a_key(99))):
+        decision = decided(given_of({"text": text}))
+        assert decision.ticket_id is None
+        assert decision.shown == msgspec.convert({}, type(decision.shown))
+
+
+def test_a_forged_barcode_is_told_from_rubbish():
+    assert decided(given_of({"text": of_the_field(key=a_key(99))})).is_forged
+    assert not decided(given_of({"text": "rubbish, and more than twenty letters"})).is_forged
+
+
+def test_a_manifest_whose_tickets_are_of_no_type_is_refused():
+    wrong = BASE["manifest"] | {"ticket_types": []}
+    with pytest.raises(ValueError, match="type"):
+        Register(msgspec.convert(wrong, Manifest), bytes(32))
+
+
+@pytest.mark.parametrize("name", how_many_are_inside())
+def test_a_gate_by_its_id_is_the_gate_by_its_code(name: str):
+    given = given_of(how_many_are_inside()[name][0])
+    ids = {gate["gate_id"]: gate["id"] for gate in given["manifest"]["gates"]}
+    own = [{**scan, "gate": ids[scan["gate"]]} for scan in given["own"]]
+    assert decided(given | {"own": own, "gate": ids[given["gate"]]}) == decided(given)
+
+
+@given(st.integers(0, len(a_barcode()) - 1), st.characters())
+def test_whoever_changes_a_letter_of_a_barcode_is_not_let_in(place: int, letter: str):
+    text = of_the_field()
+    changed = text[: place % len(text)] + letter + text[place % len(text) + 1 :]
+    admitted = said(decided(given_of({"text": changed}))) == ADMITTED
+    assert admitted == (changed == text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=400))
+def test_whatever_is_shown_there_is_an_answer(text: str):
+    assert said(decided(given_of({"text": text}))) == "ticket_not_found"
+
+
+moments = st.datetimes(
+    datetime(2026, 6, 5, 10), datetime(2026, 6, 6, 22), timezones=st.just(UTC)
+).map(lambda at: at.isoformat())
+own_scans = st.lists(
+    st.builds(
+        lambda at, direction, gate: mine(at, direction=direction, gate=gate),
+        moments,
+        st.sampled_from(["entry", "exit"]),
+        st.sampled_from(["north", "south"]),
+    ),
+    max_size=6,
+)
+
+
+@given(own_scans, st.randoms(use_true_random=False), moments)
+def test_the_order_in_which_a_device_remembers_does_not_matter(
+    own: list[dict[str, Any]], random: Any, at: str
+):
+    shuffled = random.sample(own, len(own))
+    one, other = (decided(given_of(STANDS | {"own": each, "at": at})) for each in (own, shuffled))
+    if len({scan["at"] for scan in own}) == len(own):
+        assert one == other
+
+
+@given(own_scans, moments)
+def test_it_is_the_same_whether_the_manifest_or_the_device_itself_remembers(
+    own: list[dict[str, Any]], at: str
+):
+    """A manifest that counts all of a device's scans says what the device would have said."""
+    settings = types(max_daily_entries=2, reentry="after_exit")
+    own = [{**scan, "at": f"{scan['at'][:19]}.{place:06}+00:00"} for place, scan in enumerate(own)]
+    alone = decided(given_of(STANDS | {"manifest": settings, "own": own, "at": at}))
+    manifest = msgspec.convert(given_of({})["manifest"], Manifest)
+    scans = msgspec.convert(own, list[OwnScan])
+    story = story_of(manifest, None, unknown_to(manifest, None, scans))
+    history = story.history
+    if history.last_scanned_at is None:
+        return
+    last_day = max(day for day in history.entries_by_day)
+    told = {
+        "status": "scanned",
+        "entries": history.entries,
+        "day": last_day,
+        "day_entries": history.entries_by_day[last_day],
+        "last_scanned_at": history.last_scanned_at.isoformat(),
+        "last_gate": story.last_gate,
+        "is_inside": history.inside_day is not None,
+    }
+    if datetime.fromisoformat(at) < history.last_scanned_at:
+        return  # a manifest tells of its last day only
+    known = decided(given_of(STANDS | {"manifest": settings | tickets(**told), "at": at}))
+    assert known == alone
+
+
+@given(own_scans, moments)
+def test_what_the_server_acknowledged_before_the_manifest_changes_nothing(
+    own: list[dict[str, Any]], at: str
+):
+    generated = datetime.fromisoformat(BASE["manifest"]["generated_at"])
+    before = (generated - timedelta(microseconds=1)).isoformat()
+    known = [{**scan, "acknowledged_at": before} for scan in own]
+    assert decided(given_of(STANDS | {"own": known, "at": at})) == decided(
+        given_of(STANDS | {"at": at})
+    )
+
+
+@given(own_scans, own_scans, moments)
+def test_to_have_let_in_more_never_lets_in_a_ticket_with_limits(
+    some: list[dict[str, Any]], more: list[dict[str, Any]], at: str
+):
+    entries = [scan for scan in more if scan["direction"] == "entry"]
+    limits = {"manifest": tickets(entry_limit=3) | types(max_daily_entries=2, entry_limit=3)}
+    if said(decided(given_of(STANDS | limits | {"own": some, "at": at}))) in (
+        "entry_limit_reached",
+        "daily_limit_reached",
+    ):
+        after = decided(given_of(STANDS | limits | {"own": some + entries, "at": at}))
+        assert said(after) != ADMITTED

@@ -1,0 +1,208 @@
+"""A ticket's story judged as it becomes known, without any database."""
+
+import datetime as dt
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from pathlib import Path
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voelgoed.events.model import EventDay
+from voelgoed.scanning.model.decisions import EventFacts, TicketFacts
+from voelgoed.scanning.model.stories import Judged, Standing, StoryScan
+from voelgoed.scanning.rules.story import clashes_of, settled_before, tell
+
+EVENT, TICKET = UUID(int=1), UUID(int=3)
+START = datetime(2030, 6, 1, 16, tzinfo=UTC)
+DAY = EventDay(date=dt.date(2030, 6, 1), starts_at=START, ends_at=START + timedelta(hours=8))
+FACTS = EventFacts(id=EVENT, status="live", ends_at=DAY.ends_at, days=[DAY], dedup_window_s=300)
+
+CONTRACT: dict[str, Any] = msgspec.json.decode(
+    (Path(__file__).parents[2] / "contracts" / "conflicts.json").read_bytes()
+)
+
+
+def a_ticket(limit: int | None = None, reentry: str = "allowed") -> TicketFacts:
+    return TicketFacts(
+        id=TICKET,
+        event_id=EVENT,
+        status="active",
+        issue=1,
+        zone_id=None,
+        days=[],
+        entry_limit=limit,
+        max_daily_entries=None,
+        gate_ids=None,
+        reentry=reentry,  # pyright: ignore[reportArgumentType]
+        is_membership_active=None,
+    )
+
+
+def a_scan(number: int, second: int, **more: object) -> StoryScan:
+    given: dict[str, object] = {
+        "direction": "entry",
+        "source": "offline_sync",
+        "is_let_in": True,
+        "reason_apart": None,
+        **more,
+    }
+    given.setdefault("outcome", "valid" if given["is_let_in"] else "duplicate")
+    return StoryScan(
+        id=UUID(int=100 + number),
+        event_id=EVENT,
+        gate_id=UUID(int=10),
+        zone_id=None,
+        device_id=UUID(int=50 + number % 3),
+        scanned_at_canonical=START + timedelta(seconds=second),
+        day=DAY.date,
+        ticket_id=TICKET,
+        standing=None,
+        **given,  # pyright: ignore[reportArgumentType]
+    )
+
+
+def learn(
+    known: list[StoryScan], new: list[StoryScan], ticket: TicketFacts, event: EventFacts = FACTS
+) -> tuple[list[StoryScan], list[Judged]]:
+    after = [*known, *new]
+    told = tell(event, ticket, after, settled_before(after, {each.id for each in new}))
+    return [msgspec.structs.replace(each.scan, standing=each.standing) for each in told], told
+
+
+def standings(told: list[Judged]) -> list[tuple[UUID, Standing, UUID | None]]:
+    return [(each.scan.id, each.standing, each.winner and each.winner.id) for each in told]
+
+
+scans = st.lists(
+    st.builds(
+        lambda number, second, way, source, is_let_in, apart: a_scan(
+            number, second, direction=way, source=source, is_let_in=is_let_in, reason_apart=apart
+        ),
+        st.integers(0, 10_000),
+        st.sampled_from([0, 1, 100, 299, 300, 301, 500, 600, 900]),
+        st.sampled_from(["entry", "entry", "entry", "exit"]),
+        st.sampled_from(["offline_sync", "offline_sync", "online", "supervisor"]),
+        st.sampled_from([True, True, False]),
+        st.sampled_from([None, None, None, "ticket_voided", "wrong_gate"]),
+    ).filter(lambda scan: scan.is_let_in or scan.source == "offline_sync"),
+    max_size=10,
+    unique_by=lambda scan: scan.id,
+)
+
+
+@given(
+    scans,
+    st.sampled_from([None, 1, 2]),
+    st.sampled_from(["allowed", "after_exit", "never"]),
+    st.integers(),
+)
+def test_it_does_not_matter_in_which_order_and_how_many_at_a_time_scans_become_known(
+    story: list[StoryScan], limit: int | None, reentry: str, seed: int
+):
+    ticket, random = a_ticket(limit, reentry), Random(seed)
+    at_once = learn([], story, ticket)[1]
+    left, known = list(story), list[StoryScan]()
+    told: list[Judged] = []
+    random.shuffle(left)
+    while left:
+        some = random.randint(1, len(left))
+        known, told = learn(known, left[:some], ticket)
+        left = left[some:]
+    assert standings(told) == standings(at_once)
+    assert clashes_of(told) == clashes_of(at_once)
+
+
+@given(scans, st.sampled_from([None, 1]), st.sampled_from(["allowed", "after_exit", "never"]))
+def test_whoever_was_turned_away_never_counts_and_changes_nothing(
+    story: list[StoryScan], limit: int | None, reentry: str
+):
+    ticket = a_ticket(limit, reentry)
+    told = learn([], story, ticket)[1]
+    by_hand = [each for each in told if each.scan.source == "supervisor"]
+    assert all(each.standing.status == "admitted" for each in by_hand)
+    turned_away = [each for each in told if not each.scan.is_let_in and each not in by_hand]
+    assert all(each.standing.status == "denied" for each in turned_away)
+    let_in = [each for each in story if each.is_let_in or each.source == "supervisor"]
+    assert standings(learn([], let_in, ticket)[1]) == [
+        each for each in standings(told) if each[0] not in {a.scan.id for a in turned_away}
+    ]
+
+
+def test_two_let_in_is_critical_and_one_turned_away_is_not():
+    first, second, third = a_scan(1, 0), a_scan(2, 60), a_scan(3, 90, is_let_in=False)
+    told = learn([], [third, second, first], a_ticket())[1]
+    assert [
+        (each.kind, each.severity, each.scan_id, each.winner_scan_id) for each in clashes_of(told)
+    ] == [
+        ("double_entry", "critical", second.id, first.id),
+        ("duplicate_scan", "low", third.id, first.id),
+    ]
+
+
+def test_an_earlier_one_can_make_a_conflict_disappear():
+    """At minute 4 it was too soon after minute 0; but minute 0 itself was too soon after minute -4."""
+    zero, four, before = a_scan(1, 0), a_scan(2, 240), a_scan(3, -240)
+    known, told = learn([], [zero, four], a_ticket())
+    assert [each.scan_id for each in clashes_of(told)] == [four.id]
+    _, told = learn(known, [before], a_ticket())
+    assert [each.scan_id for each in clashes_of(told)] == [zero.id]
+    assert [each.standing.status for each in told] == ["admitted", "denied", "admitted"]
+
+
+def test_whom_we_turned_away_ourselves_is_no_conflict():
+    entered = a_scan(1, 0)
+    told = tell(
+        FACTS, a_ticket(), [entered, a_scan(2, 10, source="online", is_let_in=False)], set()
+    )
+    assert told[1].standing.status == "denied"
+    assert clashes_of(told) == []
+
+
+def test_equal_moments_go_by_device_then_by_scan():
+    one, two, three = a_scan(3, 0), a_scan(1, 0), a_scan(6, 0)  # devices 50, 51, 50
+    told = learn([], [three, two, one], a_ticket())[1]
+    assert [each.scan.id for each in told] == [one.id, three.id, two.id]
+
+
+def test_what_is_against_a_scan_apart_stays_so_whatever_else_is_known():
+    wrong = a_scan(1, 0, reason_apart="wrong_gate")
+    told = learn([], [wrong, a_scan(2, 10)], a_ticket())[1]
+    assert [each.standing.reason for each in told] == ["wrong_gate", None]
+    told = learn([], [a_scan(2, -10), wrong], a_ticket())[1]
+    assert told[1].standing.reason == "already_scanned"  # which is asked first
+
+
+def test_a_double_entry_is_one_whatever_else_is_wrong_with_it():
+    never = a_ticket(reentry="never")
+    told = learn([], [a_scan(1, 0), a_scan(2, 600, reason_apart="wrong_gate")], never)[1]
+    assert told[1].standing.reason == "wrong_gate"
+    assert [each.kind for each in clashes_of(told)] == ["double_entry"]
+    told = learn([], [a_scan(1, 0), a_scan(2, 60, reason_apart="ticket_voided")], a_ticket())[1]
+    assert told[1].standing.reason == "ticket_voided"
+    assert [each.kind for each in clashes_of(told)] == ["double_entry"]
+
+
+@pytest.mark.parametrize("case", CONTRACT["cases"], ids=lambda case: case["name"])
+def test_the_cases_in_whatever_order_their_scans_become_known(case: dict[str, Any]):
+    base, gives = CONTRACT["base"], case["gives"]
+    event = msgspec.convert(base["event"], EventFacts)
+    ticket = msgspec.convert({**base["ticket"], **case["with"]}, TicketFacts)
+    scans = [msgspec.convert({**CONTRACT["scan"], **each}, StoryScan) for each in case["scans"]]
+    for order in permutations(scans):
+        known, told = list[StoryScan](), list[Judged]()
+        for scan in order:
+            known, told = learn(known, [scan], ticket, event)
+        assert [
+            {"scan_id": str(each.scan.id), **msgspec.to_builtins(each.standing)} for each in told
+        ] == gives["standings"]
+        clashes = msgspec.to_builtins(clashes_of(told))
+        assert [
+            {key: each[key] for key in ("scan_id", "winner_scan_id", "kind", "severity")}
+            for each in clashes
+        ] == gives["conflicts"]

@@ -1,0 +1,300 @@
+"""The two forms in which devices bring scans, and how each is answered: signed ones fifty at a time
+(`/api/scanning/sync`), and a whole queue at once (`/api/scans/sync`)."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Generic, Literal, TypeVar
+from uuid import UUID, uuid5
+
+import msgspec
+
+from voelgoed.infra.refusal import Refusal
+from voelgoed.infra.shapes import EARLIEST, LATEST
+from voelgoed.scanning.actions.taken import Brought, Taken
+from voelgoed.scanning.model.conflicts import Conflict
+from voelgoed.scanning.model.decisions import REASONS_OF_HISTORY
+from voelgoed.scanning.model.devices import Device
+from voelgoed.scanning.model.recoveries import ExportedQueue
+from voelgoed.scanning.model.refusals import (
+    BatchMalformed,
+    BatchTooOld,
+    EventNotLive,
+    InvalidSignature,
+    TimestampOutOfRange,
+)
+from voelgoed.scanning.model.stations import ScanningGate
+from voelgoed.scanning.model.sync import (
+    BatchAnswer,
+    BatchError,
+    BatchStatus,
+    BatchSummary,
+    FoundConflict,
+    OfflineBatch,
+    OfflineScan,
+    RejectedScan,
+    SignedBatch,
+    SignedScan,
+    SyncAnswer,
+    TimestampRange,
+)
+from voelgoed.scanning.rules.presented import read_presented
+from voelgoed.scanning.rules.recovery import fields_of
+from voelgoed.scanning.rules.scan_signatures import is_signed_by
+from voelgoed.scanning.rules.synced import Clock, canonical
+from voelgoed.ticketing.rules.codes import read_code
+
+A = TypeVar("A", BatchAnswer, SyncAnswer)
+
+OFFLINE_MAX = timedelta(hours=24)
+"""Either way."""
+BEFORE_PAIRING_MAX = timedelta(days=1)
+HASH_PREFIX = "sha256:"
+AGAIN = "Batch already synced (idempotent)"
+
+
+class Delivery(ABC, Generic[A]):
+    """What is brought, in one of the forms."""
+
+    batch_id: UUID
+    device_id: UUID
+    """As whose it is brought."""
+    fingerprint: str
+    created_at: datetime | None = None
+    """By the device's clock, where it says so."""
+    claimed: timedelta | None = None
+    """What the device says of its clock."""
+    form: Literal["batch", "queue"]
+    shape: type[A]
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def read(self, device: Device, clock: Clock, now: datetime) -> list[Taken]: ...
+
+    @abstractmethod
+    def require_event(self, gate: ScanningGate) -> None: ...
+
+    @abstractmethod
+    def answer(
+        self, taken: Sequence[Taken], conflicts: Sequence[Conflict], clock: Clock, now: datetime
+    ) -> A: ...
+
+
+def fingerprint_of(batch: SignedBatch | OfflineBatch | ExportedQueue) -> str:
+    """The same whatever blanks and compression it came with."""
+    return sha256(msgspec.json.encode(batch)).hexdigest()
+
+
+def status_of(taken: Sequence[Taken]) -> BatchStatus:
+    return "partial_success" if any(each.refusal for each in taken) else "completed"
+
+
+class SignedDelivery(Delivery[SyncAnswer]):
+    form = "batch"
+    shape = SyncAnswer
+
+    def __init__(self, batch: SignedBatch, api_key: str, measured: timedelta | None) -> None:
+        self._batch = batch
+        self._api_key = api_key
+        self._measured = measured
+        self.batch_id = batch.sync_batch_id
+        self.device_id = batch.device_id
+        self.fingerprint = fingerprint_of(batch)
+        self.claimed = timedelta(seconds=batch.offset_seconds)
+
+    def __len__(self) -> int:
+        return len(self._batch.scans)
+
+    def read(self, device: Device, clock: Clock, now: datetime) -> list[Taken]:
+        return [self._read(scan, device, clock, now) for scan in self._batch.scans]
+
+    def _read(self, scan: SignedScan, device: Device, clock: Clock, now: datetime) -> Taken:
+        brought = brought_by(scan, clock, now)
+        return Taken(brought, device, self.batch_id, refusal=self._refusal(scan, brought, device))
+
+    def _refusal(self, scan: SignedScan, brought: Brought, device: Device) -> Refusal | None:
+        is_signed = is_signed_by(scan.signature, fields_of(scan), self._api_key)
+        if not is_signed or not _is_read(scan):
+            return InvalidSignature()
+        if brought.at < device.created_at - BEFORE_PAIRING_MAX:
+            return TimestampOutOfRange("This was scanned before the device was one of ours.")
+        return None
+
+    def require_event(self, gate: ScanningGate) -> None:
+        """Whether it was live then, the rule asks of each scan."""
+
+    def answer(
+        self, taken: Sequence[Taken], conflicts: Sequence[Conflict], clock: Clock, now: datetime
+    ) -> SyncAnswer:
+        kept = [each for each in taken if each.refusal is None]
+        return SyncAnswer(
+            sync_batch_id=self.batch_id,
+            status=status_of(taken),
+            processed=[each.brought.scan_id for each in kept if each.is_learnt],
+            skipped=[each.brought.scan_id for each in kept if not each.is_learnt],
+            rejected=[
+                RejectedScan(
+                    scan_id=each.brought.scan_id,
+                    error=each.refusal.code,
+                    message=each.refusal.message,
+                )
+                for each in taken
+                if each.refusal is not None
+            ],
+            conflicts=[
+                FoundConflict(
+                    scan_id=each.scan_id,
+                    winner_scan_id=each.winner_scan_id,
+                    kind=each.kind,
+                    severity=each.severity,
+                )
+                for each in conflicts
+            ],
+            offset_seconds=clock.offset.total_seconds(),
+            measured_offset_seconds=None
+            if self._measured is None
+            else self._measured.total_seconds(),
+            server_time=now,
+        )
+
+
+def brought_by(scan: SignedScan, clock: Clock, now: datetime) -> Brought:
+    given = scan.ticket_code or ""
+    scanned_at = _moment(scan.scanned_at)
+    return Brought(
+        scan_id=UUID(scan.scan_id),
+        ticket_id=UUID(scan.ticket_id) if scan.ticket_id else None,
+        presented=read_presented(given) if given else None,
+        given=given.strip(),
+        barcode_hash=scan.barcode_hash.removeprefix(HASH_PREFIX),
+        gate=_gate(scan.gate_id),
+        direction=scan.direction,
+        scanned_at=scanned_at,
+        at=canonical(scanned_at, clock, now),
+        outcome=scan.outcome,
+        signature=scan.signature,
+    )
+
+
+class OfflineDelivery(Delivery[BatchAnswer]):
+    form = "queue"
+    shape = BatchAnswer
+
+    def __init__(self, batch: OfflineBatch) -> None:
+        self._batch = batch
+        self.batch_id = batch.batch_id
+        self.device_id = batch.device_id
+        self.fingerprint = fingerprint_of(batch)
+        self.created_at = batch.batch_created_at
+
+    def __len__(self) -> int:
+        return len(self._batch.scans)
+
+    def read(self, device: Device, clock: Clock, now: datetime) -> list[Taken]:
+        batch = self._batch
+        if batch.batch_size != len(batch.scans):
+            message = f"is {batch.batch_size}, but there are {len(batch.scans)} scans"
+            raise BatchMalformed(faults=[{"path": "$.batch_size", "message": message}])
+        if abs(now - batch.batch_created_at) > OFFLINE_MAX:
+            raise BatchTooOld(
+                server_time=now.isoformat(), batch_created_at=batch.batch_created_at.isoformat()
+            )
+        return [self._read(at, scan, device, clock, now) for at, scan in enumerate(batch.scans)]
+
+    def _read(
+        self, at: int, scan: OfflineScan, device: Device, clock: Clock, now: datetime
+    ) -> Taken:
+        presented = read_presented(scan.ticket_code)
+        brought = Brought(
+            scan_id=scan.offline_id or uuid5(self.batch_id, str(at)),
+            ticket_id=None,
+            presented=presented,
+            given=scan.ticket_code.strip(),
+            barcode_hash=presented and presented.barcode_hash,
+            gate=None if scan.gate_id is None else _gate(scan.gate_id),
+            direction=scan.direction,
+            scanned_at=scan.scanned_at,
+            at=canonical(scan.scanned_at, clock, now),
+            outcome=scan.outcome,
+        )
+        is_near = abs(now - scan.scanned_at) <= OFFLINE_MAX
+        refusal = None if is_near else TimestampOutOfRange(_FAR_OFF)
+        return Taken(brought, device, self.batch_id, refusal_if_new=refusal)
+
+    def require_event(self, gate: ScanningGate) -> None:
+        if gate.event_status != "live":
+            raise EventNotLive(event_status=gate.event_status)
+
+    def answer(
+        self, taken: Sequence[Taken], conflicts: Sequence[Conflict], clock: Clock, now: datetime
+    ) -> BatchAnswer:
+        errors = [_error(each) for each in taken if not each.is_good]
+        reasons = Counter(each.reason for each in errors)
+        duplicates = sum(reasons[reason] for reason in REASONS_OF_HISTORY)
+        missing = reasons["ticket_not_found"]
+        moments = [each.brought.scanned_at for each in taken]
+        return BatchAnswer(
+            batch_id=self.batch_id,
+            status=status_of(taken),
+            processed_count=len(taken) - len(errors),
+            error_count=len(errors),
+            summary=BatchSummary(
+                total_scans=len(taken),
+                new_scans=sum(each.is_good and each.is_learnt for each in taken),
+                duplicate_scans=duplicates,
+                missing_tickets=missing,
+                invalid_tickets=len(errors) - duplicates - missing,
+            ),
+            errors=errors,
+            timestamp_range=TimestampRange(oldest=min(moments), newest=max(moments)),
+            timestamp=now,
+            sync_duration_seconds=0.0,
+        )
+
+
+_FAR_OFF = "This was scanned more than 24 hours ago, or is yet to come; export it to a file."
+
+
+def _error(taken: Taken) -> BatchError:
+    refusal, standing = taken.refusal, taken.standing
+    ticket = taken.ticket
+    reason = refusal.code if refusal else (standing and standing.reason) or ""
+    return BatchError(
+        offline_id=taken.brought.scan_id,
+        ticket_code=ticket.code if ticket else taken.brought.given,
+        reason=reason,
+        is_kept=refusal is None,
+        last_scan_at=taken.winner.scanned_at_canonical if taken.winner else msgspec.UNSET,
+    )
+
+
+def _gate(text: str) -> UUID | str:
+    try:
+        return UUID(text)
+    except ValueError:
+        return text
+
+
+def _is_read(scan: SignedScan) -> bool:
+    """Whether the text that was read is the one that was hashed and signed. Of a code that somebody
+    typed, whose ticket the device knew, the hash is that of the ticket's barcode."""
+    text = scan.ticket_code
+    if text is None or (scan.ticket_id is not None and read_code(text) is not None):
+        return True
+    return scan.barcode_hash == HASH_PREFIX + sha256(text.encode()).hexdigest()
+
+
+def _moment(text: str) -> datetime:
+    """Of the right form; what is no moment all the same is refused with the whole batch."""
+    try:
+        told = msgspec.convert(text, datetime).astimezone(UTC)
+    except (msgspec.ValidationError, OverflowError, ValueError):
+        told = None
+    if told is None or not EARLIEST <= told <= LATEST:
+        fault = {"path": "$.scans[...].scanned_at", "message": f"is no moment: {text}"}
+        raise BatchMalformed(faults=[fault])
+    return told

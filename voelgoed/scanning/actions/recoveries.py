@@ -1,0 +1,216 @@
+"""What a device could not send itself: its queue, exported to a file that somebody imports. It is kept at
+once and counts for nothing until a person has decided; then it is as if the device had sent it."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.accounts.actions.audit import Deed, record_all
+from voelgoed.accounts.model import Caller
+from voelgoed.events.actions.events import event_of
+from voelgoed.infra.database import ChangedMeanwhile, Database, Transaction
+from voelgoed.infra.ids import new_id
+from voelgoed.infra.master_key import MasterKey
+from voelgoed.infra.refusal import StorageBusy
+from voelgoed.scanning.actions.alerts import raise_alerts
+from voelgoed.scanning.actions.deliveries import brought_by, fingerprint_of, status_of
+from voelgoed.scanning.actions.devices import keys_of
+from voelgoed.scanning.actions.intake import Intake
+from voelgoed.scanning.actions.surroundings import Surroundings
+from voelgoed.scanning.actions.taken import Taken
+from voelgoed.scanning.model.devices import Device
+from voelgoed.scanning.model.recoveries import (
+    ExportedQueue,
+    ExportedScan,
+    Fate,
+    Imported,
+    Recovery,
+    RecoveryInFull,
+    ScanFate,
+)
+from voelgoed.scanning.model.refusals import (
+    BatchIdReused,
+    DeviceNotFound,
+    RecoveryNotFound,
+)
+from voelgoed.scanning.model.sync import RecoveryState
+from voelgoed.scanning.rules.alerts import alerts_topic
+from voelgoed.scanning.rules.recovery import (
+    batch_id_of,
+    doubts_about,
+    recovery_told,
+    suspicion_of,
+    which_are_signed,
+)
+from voelgoed.scanning.rules.synced import Clock
+from voelgoed.scanning.store import devices, syncs
+from voelgoed.scanning.store import recoveries as store
+from voelgoed.scanning.store.syncs import NewBatch
+
+ATTEMPTS_MAX = 10
+
+
+async def import_queue(
+    database: Database,
+    around: Surroundings,
+    master_key: MasterKey,
+    caller: Caller,
+    queue: ExportedQueue,
+) -> Imported:
+    """Whether the device may still scan does not matter: it could when it did."""
+    async with database.transaction(caller.organization_id) as tx:
+        device = await devices.find_device(tx, queue.device_id)
+    if device is None:
+        raise DeviceNotFound()
+    keys = keys_of(master_key, caller.organization_id, device)
+    signed = await asyncio.to_thread(which_are_signed, queue.scans, keys)
+    for _ in range(ATTEMPTS_MAX):
+        try:
+            return await _import(database, around, caller, device, queue, signed)
+        except ChangedMeanwhile:
+            continue
+    raise StorageBusy()
+
+
+async def _import(
+    database: Database,
+    around: Surroundings,
+    caller: Caller,
+    device: Device,
+    queue: ExportedQueue,
+    signed: Sequence[bool],
+) -> Imported:
+    fingerprint = fingerprint_of(queue)
+    batch_id = batch_id_of(fingerprint)
+    async with database.transaction(caller.organization_id) as tx:
+        for kept in await syncs.find_answers(tx, [batch_id]):
+            if kept.fingerprint != fingerprint:
+                raise BatchIdReused()
+            return msgspec.json.decode(kept.answer, type=Imported)
+        taken = [
+            _taken(scan, is_signed, device, batch_id, tx.now)
+            for scan, is_signed in zip(queue.scans, signed, strict=True)
+        ]
+        intake = Intake(tx, around, caller, "recovered", taken)
+        await intake.read()
+        await intake.decide()
+        await intake.write()
+        imported = _imported(intake, batch_id, device, queue.exported_at, tx.now)
+        await _record(tx, caller, intake, imported, fingerprint)
+        return imported
+
+
+def _taken(
+    scan: ExportedScan, is_signed: bool, device: Device, batch_id: UUID, now: datetime
+) -> Taken:
+    clock = Clock(timedelta(seconds=scan.offset_seconds), None)
+    brought = brought_by(scan, clock, now)
+    doubts = doubts_about(brought.scanned_at, clock, device, now)
+    brought = msgspec.structs.replace(brought, is_signed=is_signed, doubts=doubts)
+    return Taken(brought, device, batch_id)
+
+
+def _imported(
+    intake: Intake, batch_id: UUID, device: Device, exported_at: datetime, now: datetime
+) -> Imported:
+    results = [_fate(each) for each in intake.taken]
+    kept = [each for each in results if each.result == "kept"]
+    return Imported(
+        batch_id=batch_id,
+        device_id=device.id,
+        device_name=device.name,
+        event_id=intake.main_gate(device).event_id,
+        exported_at=exported_at,
+        imported_at=now,
+        total=len(results),
+        kept=len(kept),
+        known=sum(each.result == "known" for each in results),
+        rejected=sum(each.result == "rejected" for each in results),
+        wrong_signatures=sum(not each.signature_valid for each in kept),
+        doubtful=sum(bool(each.doubts) for each in kept),
+        results=results,
+    )
+
+
+def _fate(taken: Taken) -> ScanFate:
+    brought, refusal = taken.brought, taken.refusal
+    result: Fate = "rejected" if refusal else "known" if taken.is_known else "kept"
+    return ScanFate(
+        scan_id=brought.scan_id,
+        result=result,
+        outcome=brought.outcome,
+        signature_valid=bool(brought.is_signed),
+        doubts=list(brought.doubts),
+        error=refusal and refusal.code,
+        message=refusal and refusal.message,
+    )
+
+
+async def _record(
+    tx: Transaction, caller: Caller, intake: Intake, imported: Imported, fingerprint: str
+) -> None:
+    batch = NewBatch(
+        id=new_id(),
+        batch_id=imported.batch_id,
+        source="recovered",
+        device_id=imported.device_id,
+        event_id=imported.event_id,
+        status=status_of(intake.taken),
+        batch_size=imported.total,
+        processed_count=imported.kept,
+        error_count=imported.rejected,
+        offset_seconds=0.0,
+        processed_scan_ids=[each.scan_id for each in imported.results if each.result == "kept"],
+        synced_at=tx.now,
+        state="unverified",
+        fingerprint=fingerprint,
+        answer=msgspec.json.encode(imported).decode(),
+    )
+    await syncs.insert_batches(tx, [batch])
+    told = msgspec.structs.asdict(imported)
+    told.pop("results")
+    deeds = [Deed(caller, "scans_recovered", "BatchSync", batch.id, told)]
+    for each in imported.results:
+        if each.error is not None:
+            refused: dict[str, object] = {"error": each.error, "batch_id": imported.batch_id}
+            deeds.append(Deed(caller, "scan_refused", "Scan", each.scan_id, refused))
+    await record_all(tx, deeds)
+    if imported.kept:
+        await raise_alerts(tx, [suspicion_of(imported)])
+    message = recovery_told("scans_recovered", imported.batch_id, imported.device_id, imported.kept)
+    tx.publish(alerts_topic(imported.event_id), message)
+
+
+async def list_recoveries(
+    database: Database,
+    caller: Caller,
+    event_id: UUID,
+    state: RecoveryState | None,
+    after: UUID | None,
+    limit: int,
+) -> list[Recovery]:
+    async with database.transaction(caller.organization_id) as tx:
+        await event_of(tx, event_id)
+        return await store.list_recoveries(tx, event_id, state, after, limit)
+
+
+async def read_recovery(
+    database: Database, caller: Caller, batch_id: UUID, after: UUID | None, limit: int
+) -> RecoveryInFull:
+    async with database.transaction(caller.organization_id) as tx:
+        recovery = await require_recovery(tx, batch_id)
+        ids = await store.find_kept_ids(tx, batch_id)
+        found = await store.list_scans(tx, ids, after, limit + 1)
+    more = len(found) > limit
+    shown = found[:limit]
+    return RecoveryInFull(recovery=recovery, scans=shown, next=shown[-1].id if more else None)
+
+
+async def require_recovery(tx: Transaction, batch_id: UUID) -> Recovery:
+    found = await store.find_recovery(tx, batch_id)
+    if found is None:
+        raise RecoveryNotFound()
+    return found

@@ -1,0 +1,83 @@
+from datetime import timedelta
+
+from litestar.di import NamedDependency as Given
+from litestar.params import JSONBody
+
+from voelgoed.accounts.access import Call, bearer_in, headers_in
+from voelgoed.infra.refusal import RateLimited
+from voelgoed.scanning.access import device_batch, device_of
+from voelgoed.scanning.actions.deliveries import OfflineDelivery, SignedDelivery
+from voelgoed.scanning.actions.sync_desk import SyncDesk
+from voelgoed.scanning.api.device_time import DeviceTime, measured_offset
+from voelgoed.scanning.model.refusals import (
+    BatchIdReused,
+    BatchMalformed,
+    BatchTooOld,
+    DeviceMismatch,
+    DeviceNotAssignedToGate,
+    EventNotLive,
+    TooManySyncs,
+)
+from voelgoed.scanning.model.sync import (
+    BatchAnswer,
+    OfflineBatch,
+    SignedBatch,
+    SyncAnswer,
+)
+
+BATCH_BYTES_MAX = 8 * 1024 * 1024
+SIGNED_BYTES_MAX = 128 * 1024
+
+
+@device_batch(
+    "/api/scans/sync",
+    BatchMalformed,
+    BatchTooOld,
+    BatchIdReused,
+    DeviceMismatch,
+    DeviceNotAssignedToGate,
+    EventNotLive,
+    RateLimited,
+    TooManySyncs,
+    body_bytes_max=BATCH_BYTES_MAX,
+)
+async def sync_queue(
+    data: JSONBody[OfflineBatch], call: Given[Call], device_time: DeviceTime = None
+) -> BatchAnswer:
+    """For a device: all that it scanned without network, up to 10,000 scans at once. Each is kept and
+    judged; `errors` says of which somebody should hear. What is not kept (`is_kept` false) stays on the
+    device. Sent again under its id, it is answered as it was."""
+    desk, measured = _desk(call), _measured(call, device_time)
+    delivery = OfflineDelivery(data)
+    return await desk.receive(device_of(call), delivery, measured, limit=desk.queue_limit)
+
+
+@device_batch(
+    "/api/scanning/sync",
+    BatchMalformed,
+    BatchIdReused,
+    DeviceMismatch,
+    DeviceNotAssignedToGate,
+    RateLimited,
+    TooManySyncs,
+    body_bytes_max=SIGNED_BYTES_MAX,
+)
+async def sync_signed(
+    data: JSONBody[SignedBatch], call: Given[Call], device_time: DeviceTime = None
+) -> SyncAnswer:
+    """For a device: scans that it made and signed without network, up to 50 at once, ten times a minute.
+    Those that are `processed` or `skipped` are kept here for good; those that are `rejected` are not."""
+    desk, measured = _desk(call), _measured(call, device_time)
+    delivery = SignedDelivery(data, bearer_in(headers_in(call.scope)) or "", measured)
+    return await desk.receive(device_of(call), delivery, measured, limit=desk.batch_limit)
+
+
+def _desk(call: Call) -> SyncDesk:
+    return call.parts.syncs
+
+
+def _measured(call: Call, device_time: str | None) -> timedelta | None:
+    return measured_offset(device_time, call.arrived_at, BatchMalformed)
+
+
+ROUTES = [sync_queue, sync_signed]

@@ -1,0 +1,66 @@
+"""Where two scans of a ticket contradict each other, and what people made of it."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.infra.shapes import Note, Request, Version
+from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
+from voelgoed.scanning.model.outcomes import Outcome
+from voelgoed.scanning.model.scans import Source
+from voelgoed.scanning.model.stories import ConflictKind, ConflictSeverity
+
+ConflictState = Literal["open", "reviewed", "dismissed"]
+
+
+class Conflict(msgspec.Struct, frozen=True, kw_only=True):
+    id: UUID
+    event_id: UUID
+    ticket_id: UUID
+    kind: ConflictKind
+    """`double_entry`: two were let in with one ticket. `duplicate_scan`: the second was turned away."""
+    severity: ConflictSeverity
+    scan_id: UUID
+    """That does not stand."""
+    winner_scan_id: UUID
+    """That does: the earlier one."""
+    state: ConflictState
+    detected_at: datetime
+    reviewed_by_id: UUID | None
+    reviewed_at: datetime | None
+    note: str
+    version: int
+
+
+class ConflictingScan(msgspec.Struct, frozen=True, kw_only=True):
+    """As it was made, beside how it stands now."""
+
+    id: UUID
+    ticket_code: str
+    device_id: UUID | None
+    device_name: str
+    gate_id: UUID
+    gate_name: str
+    direction: Direction
+    outcome: Outcome | None
+    """What the device decided alone; null where it asked."""
+    source: Source
+    scanned_at: datetime
+    scanned_at_canonical: datetime
+    received_at: datetime
+    status: ScanStatus
+    reason_denied: Reason | None
+
+
+class ConflictInFull(msgspec.Struct, frozen=True, kw_only=True):
+    conflict: Conflict
+    scan: ConflictingScan
+    winner: ConflictingScan
+
+
+class ConflictTransition(Request):
+    to: ConflictState
+    version: Version
+    note: Note = ""

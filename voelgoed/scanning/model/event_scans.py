@@ -1,0 +1,33 @@
+"""An event's scans, one after the other."""
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
+from voelgoed.scanning.model.outcomes import Outcome
+from voelgoed.scanning.model.scans import Source
+from voelgoed.scanning.model.stories import ConflictKind
+
+
+class EventScan(msgspec.Struct, frozen=True, kw_only=True):
+    """Of an event. No code: whoever has that can come in with it."""
+
+    id: UUID
+    ticket_id: UUID | None
+    """Null where there is none by what was shown."""
+    device_id: UUID | None
+    gate_id: UUID
+    direction: Direction
+    status: ScanStatus
+    """As it stands, in the light of all that is known."""
+    reason_denied: Reason | None
+    outcome: Outcome | None
+    """What a device decided alone; null where it asked."""
+    scanned_at: datetime
+    scanned_at_canonical: datetime
+    source: Source
+    conflict: bool
+    """It contradicts another scan of the ticket, and does not stand because of that."""
+    conflict_reason: ConflictKind | None

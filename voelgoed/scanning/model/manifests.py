@@ -1,0 +1,158 @@
+"""The manifest: all that a device needs to decide alone. Its exact form is in docs/offline.md."""
+
+import datetime as dt
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.events.model import EventStatus, GateStatus
+from voelgoed.ticketing.model.ticket_types import Reentry
+
+
+class DeltaDoesNotFit(Exception):
+    """What comes out is not the manifest that was meant: fetch it in full."""
+
+
+class GateInside(msgspec.Struct, frozen=True, kw_only=True):
+    gate_id: str
+    """Its code, as everywhere in a manifest."""
+    inside: int
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """What a manifest begins with, and a delta gives anew."""
+
+    event_id: UUID
+    event_name: str
+    manifest_version: int
+    generated_at: datetime
+    expires_at: datetime
+    occupancy: list[GateInside]
+    """Of gates that let only so many in, on the present day of the event."""
+
+
+class ManifestDay(msgspec.Struct, frozen=True, kw_only=True):
+    date: dt.date
+    starts_at: str
+    ends_at: str
+
+
+class ManifestEvent(msgspec.Struct, frozen=True, kw_only=True):
+    status: EventStatus
+    ends_at: str
+    dedup_window_s: int
+    days: list[ManifestDay]
+
+
+class AccessRules(msgspec.Struct, frozen=True, kw_only=True):
+    zones: list[UUID] | None
+    max_concurrent: int | None
+    entry_rules: list[str]
+
+
+class ManifestGate(msgspec.Struct, frozen=True, kw_only=True):
+    gate_id: str
+    id: UUID
+    name: str
+    status: GateStatus
+    access_rules: AccessRules
+
+
+class ManifestZone(msgspec.Struct, frozen=True, kw_only=True):
+    number: int
+    """As barcodes have it: its place in the layout, from 1."""
+    zone: UUID
+    name: str
+
+
+class ManifestTicketType(msgspec.Struct, frozen=True, kw_only=True):
+    number: int
+    name: str
+    entry_limit: int | None
+    max_daily_entries: int | None
+    reentry: Reentry
+    gate_ids: list[str] | None
+
+
+class ManifestKey(msgspec.Struct, frozen=True, kw_only=True):
+    number: int
+    public_key: str
+
+
+class SeatNotes(msgspec.Struct, frozen=True, kw_only=True):
+    seat: str
+    notes: list[str]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What is the same for all tickets and seldom changes."""
+
+    event: ManifestEvent
+    gates: list[ManifestGate]
+    zones: list[ManifestZone]
+    ticket_types: list[ManifestTicketType]
+    public_keys: list[ManifestKey]
+    seat_notes: list[SeatNotes]
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """One version of an event's manifest, as it is kept; the document itself is apart."""
+
+    event_id: UUID
+    version: int
+    generated_at: datetime
+    event_name: str
+    expires_at: datetime
+    occupancy: list[GateInside]
+    settings: str
+    """As they stand in the document."""
+    settings_version: int
+    """In which they last changed."""
+    base_version: int
+    """From here on it is known which entries changed when."""
+    tickets: int
+    content_hash: str
+    document_bytes: int
+    """Without the last brace."""
+    stored_bytes: int
+    """Of that, compressed."""
+    code_key_hash: bytes
+    fingerprint: str
+    seen_xid: int
+    checked_at: datetime
+    """When it was last known to be up to date."""
+
+
+class Versions(msgspec.Struct, frozen=True, kw_only=True):
+    version: int | None
+    """Null: they never said."""
+    devices: int
+
+
+class ManifestStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """What devices at an event have to decide by."""
+
+    event_id: UUID
+    manifest_version: int | None
+    """Null where no device asked for one yet."""
+    built_at: datetime | None
+    checked_at: datetime | None
+    """When it was last known to be up to date."""
+    expires_at: datetime | None
+    tickets: int
+    bytes: int
+    """Of the document."""
+    compressed_bytes: int
+    content_hash: str | None
+    devices: list[Versions]
+    """How many have which version, as they last said."""
+
+
+class Tail(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an answer ends with, made for one device and one moment."""
+
+    offset_seconds: float | None
+    """To be added to the device's clock; null where it did not tell its time."""
+    code_key: str
+    signature: str

@@ -1,0 +1,111 @@
+"""What a device decides from when nobody answers: its manifest, as it reads it, and its own scans."""
+
+import datetime as dt
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.events.model import EventDay, EventStatus
+from voelgoed.scanning.model.decisions import Direction, Verdict
+from voelgoed.scanning.model.manifests import (
+    GateInside,
+    ManifestGate,
+    ManifestKey,
+    ManifestTicketType,
+    ManifestZone,
+    SeatNotes,
+)
+from voelgoed.scanning.model.outcomes import Colour, Outcome
+from voelgoed.ticketing.model.tickets import TicketStatus
+
+Undecided = Literal["manifest_expired", "gate_unknown"]
+"""Why a device cannot say anything: its manifest is of an event that is over, or knows not where the
+device stands."""
+
+
+class ManifestEventRead(msgspec.Struct, frozen=True, kw_only=True):
+    status: EventStatus
+    ends_at: datetime
+    dedup_window_s: int
+    days: list[EventDay]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A ticket, as a manifest has it."""
+
+    ticket_id: UUID
+    barcode_hash: str
+    zone: UUID | None
+    gate_ids: list[str] | None
+    """Codes. None: every gate that lets its zone in."""
+    entry_limit: int | None
+    code_hash: str
+    status: TicketStatus
+    issue: int
+    type: int
+    """The number of its ticket type."""
+    seat: str | None = None
+    days: list[dt.date] = []
+    """None: all days."""
+    membership: bool | None = None
+    entries: int = 0
+    day: dt.date | None = None
+    """Of the last entry; `day_entries` are those of that day."""
+    day_entries: int = 0
+    last_scanned_at: datetime | None = None
+    last_gate: str | None = None
+    is_inside: bool = False
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    event_id: UUID
+    event_name: str
+    manifest_version: int
+    generated_at: datetime
+    expires_at: datetime
+    occupancy: list[GateInside]
+    event: ManifestEventRead
+    gates: list[ManifestGate]
+    zones: list[ManifestZone]
+    ticket_types: list[ManifestTicketType]
+    public_keys: list[ManifestKey]
+    seat_notes: list[SeatNotes]
+    tickets: list[Entry]
+
+
+class OwnScan(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody whom this device let through."""
+
+    ticket_id: UUID
+    at: datetime
+    """In the server's time."""
+    direction: Direction
+    gate: str
+    """Its code."""
+    acknowledged_at: datetime | None = None
+    """When, by its clock, the server said that it has this scan; None: not yet."""
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """What whoever stands at the gate sees besides the colour."""
+
+    seat: str | None = None
+    zone: str | None = None
+    notes: list[str] = []
+    last_scanned_at: datetime | None = None
+    last_gate: str | None = None
+    """Names, not codes or ids."""
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    verdict: Verdict
+    outcome: Outcome
+    colour: Colour
+    ticket_id: UUID | None
+    barcode_hash: str
+    """To be sent: of the barcode that was shown, or of the ticket whose code was typed."""
+    is_forged: bool
+    """A barcode of this event that this event's keys did not sign."""
+    shown: Shown

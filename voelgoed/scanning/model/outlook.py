@@ -1,0 +1,25 @@
+"""What those at the gates have before them."""
+
+import datetime as dt
+from uuid import UUID
+
+import msgspec
+
+
+class OpenWork(msgspec.Struct, frozen=True, kw_only=True):
+    """What waits for somebody to look at it."""
+
+    alerts: int
+    critical_alerts: int
+    """Among them."""
+    conflicts: int
+    recoveries: int
+
+
+class EventOutlook(msgspec.Struct, frozen=True, kw_only=True):
+    event_id: UUID
+    day: dt.date | None
+    """The event's day that it is; null where it has none."""
+    to_come: int
+    """Tickets that are good on that day and did not come in on it yet."""
+    open: OpenWork

@@ -1,0 +1,166 @@
+"""What devices bring after a time without network, and what they are answered."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from voelgoed.infra.shapes import Moment, Request
+from voelgoed.scanning.model.decisions import Direction
+from voelgoed.scanning.model.outcomes import Outcome
+from voelgoed.scanning.model.scans import Presented
+from voelgoed.scanning.model.stories import ConflictKind, ConflictSeverity
+
+SCANS_MAX = 10_000
+SIGNED_SCANS_MAX = 50
+OFFSET_S_MAX = 200 * 365 * 86_400
+"""A device whose battery was empty may believe that it is 1970."""
+
+_UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$(?!\n)"
+_MOMENT = r"^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:?\d\d)$(?!\n)"
+Id = Annotated[str, Meta(pattern=_UUID)]
+"""As a text, because the text is signed."""
+When = Annotated[str, Meta(max_length=40, pattern=_MOMENT)]
+GateName = Annotated[str, Meta(min_length=1, max_length=63, pattern=r"^[0-9a-zA-Z-]+$(?!\n)")]
+"""Its code or its id."""
+BarcodeHash = Annotated[str, Meta(pattern=r"^sha256:[0-9a-f]{64}$(?!\n)")]
+Signature = Annotated[str, Meta(pattern=r"^HMAC-SHA256=[0-9a-f]{64}$(?!\n)")]
+Offset = Annotated[float, Meta(ge=-OFFSET_S_MAX, le=OFFSET_S_MAX)]
+
+BatchStatus = Literal["completed", "partial_success"]
+RecoveryState = Literal["unverified", "accepted", "rejected"]
+
+
+class SignedScan(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """One that a device made alone and signed."""
+
+    scan_id: Id
+    ticket_id: Id | None
+    """As the manifest or the barcode has it; null for what is in neither."""
+    barcode_hash: BarcodeHash
+    scanned_at: When
+    """By the device's clock."""
+    gate_id: GateName
+    outcome: Outcome
+    signature: Signature
+    direction: Direction = "entry"
+    ticket_code: Presented | None = None
+    """What was read, of what is in no manifest."""
+
+
+class SignedBatch(Request):
+    device_id: UUID
+    sync_batch_id: UUID
+    offset_seconds: Offset
+    """The server's time minus the device's, as the device last learnt it."""
+    scans: Annotated[list[SignedScan], Meta(min_length=1, max_length=SIGNED_SCANS_MAX)]
+
+
+class RejectedScan(msgspec.Struct, frozen=True, kw_only=True):
+    """It is not kept here: keep it, and show somebody why."""
+
+    scan_id: UUID
+    error: str
+    message: str
+
+
+class FoundConflict(msgspec.Struct, frozen=True, kw_only=True):
+    scan_id: UUID
+    winner_scan_id: UUID
+    kind: ConflictKind
+    severity: ConflictSeverity
+
+
+class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    sync_batch_id: UUID
+    status: BatchStatus
+    processed: list[UUID]
+    skipped: list[UUID]
+    """Those that were here already."""
+    rejected: list[RejectedScan]
+    conflicts: list[FoundConflict]
+    offset_seconds: float
+    """By which the moments were corrected."""
+    measured_offset_seconds: float | None
+    server_time: datetime
+    """After all of it was kept."""
+    manifest_version: int | None = None
+    """The present one of the event; null where none was made yet, or it was not looked at."""
+    message: str | UnsetType = UNSET
+
+
+class OfflineScan(Request):
+    ticket_code: Presented
+    """The code, as somebody types it, or the whole text of the barcode."""
+    scanned_at: Moment
+    offline_id: UUID | None = None
+    """Made by the device; left out, it is the scan's place in its batch."""
+    gate_id: GateName | None = None
+    """Left out: where the device is."""
+    direction: Direction = "entry"
+    outcome: Outcome = "valid"
+    """What the device did. Left out: somebody was let through."""
+
+
+class OfflineBatch(Request):
+    batch_id: UUID
+    device_id: UUID
+    batch_created_at: Moment
+    scans: Annotated[list[OfflineScan], Meta(min_length=1, max_length=SCANS_MAX)]
+    batch_size: Annotated[int, Meta(ge=1, le=SCANS_MAX)]
+
+
+class BatchError(msgspec.Struct, frozen=True, kw_only=True):
+    offline_id: UUID
+    ticket_code: str
+    reason: str
+    """Why nobody should have been let through; or why it is not kept here at all."""
+    is_kept: bool
+    last_scan_at: datetime | UnsetType = UNSET
+
+
+class BatchSummary(msgspec.Struct, frozen=True, kw_only=True):
+    total_scans: int
+    new_scans: int
+    duplicate_scans: int
+    missing_tickets: int
+    invalid_tickets: int
+
+
+class TimestampRange(msgspec.Struct, frozen=True, kw_only=True):
+    oldest: datetime
+    newest: datetime
+
+
+class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    batch_id: UUID
+    status: BatchStatus
+    processed_count: int
+    error_count: int
+    summary: BatchSummary
+    errors: list[BatchError]
+    timestamp_range: TimestampRange
+    timestamp: datetime
+    sync_duration_seconds: float
+    message: str | UnsetType = UNSET
+
+
+class BatchSync(msgspec.Struct, frozen=True, kw_only=True):
+    """What a device brought together, as it is kept."""
+
+    id: UUID
+    batch_id: UUID
+    source: Literal["offline_sync", "recovered"]
+    device_id: UUID
+    event_id: UUID
+    status: BatchStatus
+    batch_size: int
+    processed_count: int
+    error_count: int
+    offset_seconds: float
+    processed_scan_ids: list[UUID]
+    synced_at: datetime
+    state: RecoveryState | None = None
+    """Of what was recovered from a file: whether somebody has looked at it."""

@@ -1,0 +1,143 @@
+"""What in a batch of scans, or in how it is brought, somebody should look at."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.scanning.model.alerts import AlertKind, Suspicion
+from voelgoed.scanning.model.decisions import Reason
+from voelgoed.scanning.model.stations import ScanningGate
+from voelgoed.scanning.model.sync import BatchSync
+from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
+from voelgoed.scanning.rules.synced import Clock
+
+WRONG_SHARE_MAX = 0.5
+LATE_AFTER = timedelta(hours=8)
+SIZE_MAX = 5_000
+FAILURES_MAX = 5
+"""In a row."""
+_BY_REFUSAL: dict[str, AlertKind] = {
+    "invalid_signature": "invalid_signature",
+    "replayed_signature": "replayed_signature",
+    "scan_id_reused": "scan_id_reused",
+    "timestamp_out_of_range": "impossible_timestamp",
+}
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    batch: BatchSync
+    device_name: str
+    created_at: datetime | None
+    """By the device's clock, where it says so."""
+    newest: datetime
+    """Of the scans."""
+    clock: Clock
+    errors: Mapping[str, int]
+    """Scans that were refused, by why."""
+    wrong: int
+    """Scans that let somebody in who should not have been, or that are of nobody's ticket."""
+    from_future: int
+    forged: int
+    """Barcodes that somebody made up."""
+    unknown: int
+    """Codes that nobody has."""
+
+
+def suspicions_of(facts: Facts) -> list[Suspicion]:
+    return list(_suspicions(facts))
+
+
+def _suspicions(facts: Facts) -> Iterator[Suspicion]:
+    batch = facts.batch
+    if facts.wrong > batch.batch_size * WRONG_SHARE_MAX:
+        yield _about(facts, "high_error_rate_batch", errors=facts.wrong)
+    brought_at = facts.created_at or facts.newest
+    if batch.synced_at - brought_at > LATE_AFTER:
+        yield _about(facts, "delayed_batch_submission", since=brought_at)
+    if batch.batch_size >= SIZE_MAX:
+        yield _about(facts, "batch_size_anomaly")
+    if facts.from_future:
+        yield _about(facts, "future_timestamp", scans=facts.from_future)
+    if facts.forged:
+        yield _about(facts, "forged_barcode", scans=facts.forged)
+    if facts.unknown:
+        yield _about(facts, "ticket_not_found", scans=facts.unknown)
+    if facts.clock.gap is not None:
+        gap_s = round(facts.clock.gap.total_seconds())
+        yield _about(facts, "clock_manipulation", gap_seconds=gap_s)
+    for error, count in sorted(facts.errors.items()):
+        if (kind := _BY_REFUSAL.get(error)) is not None:
+            yield _about(facts, kind, scans=count)
+
+
+def _about(facts: Facts, kind: AlertKind, **more: object) -> Suspicion:
+    batch = facts.batch
+    return Suspicion(
+        event_id=batch.event_id,
+        kind=kind,
+        severity=SEVERITY[kind],
+        subject_type=SUBJECT[kind],
+        subject_id=batch.device_id,
+        at=batch.synced_at,
+        details={
+            "device_name": facts.device_name,
+            "batch_id": batch.batch_id,
+            "batch_size": batch.batch_size,
+            **more,
+        },
+    )
+
+
+def invalid_admission(
+    batch: BatchSync, ticket_id: UUID, scan_id: UUID, gate_name: str, reason: Reason
+) -> Suspicion:
+    """A device alone let somebody in with a ticket that was void, or not for there."""
+    kind: AlertKind = "invalid_admission"
+    return Suspicion(
+        event_id=batch.event_id,
+        kind=kind,
+        severity=SEVERITY[kind],
+        subject_type=SUBJECT[kind],
+        subject_id=ticket_id,
+        at=batch.synced_at,
+        details={"scan_id": scan_id, "gate_name": gate_name, "reason": reason},
+    )
+
+
+def failing_device(
+    failures: int, device_id: UUID, gates: Sequence[ScanningGate], error: str, now: datetime
+) -> Suspicion | None:
+    """About which nobody hears unless it is at a gate of an event."""
+    if failures < FAILURES_MAX or not gates:
+        return None
+    kind: AlertKind = "repeated_sync_failures"
+    return Suspicion(
+        event_id=gates[0].event_id,
+        kind=kind,
+        severity=SEVERITY[kind],
+        subject_type=SUBJECT[kind],
+        subject_id=device_id,
+        at=now,
+        details={"failures": failures, "error": error, "gate_name": gates[0].name},
+    )
+
+
+def revoked_device(
+    device_id: UUID, gates: Sequence[ScanningGate], refused: Mapping[str, object], now: datetime
+) -> list[Suspicion]:
+    """One that was revoked, deactivated, or overtaken by whoever rotated its key, and still sends."""
+    kind: AlertKind = "revoked_device_sync"
+    return [
+        Suspicion(
+            event_id=gate.event_id,
+            kind=kind,
+            severity=SEVERITY[kind],
+            subject_type=SUBJECT[kind],
+            subject_id=device_id,
+            at=now,
+            details={**refused, "gate_name": gate.name},
+        )
+        for gate in gates[:1]
+    ]

@@ -1,0 +1,100 @@
+"""What a manifest tells of a ticket, and what a device knows besides: whom it let through itself."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.scanning.model.decisions import History
+from voelgoed.scanning.model.manifests import ManifestGate
+from voelgoed.scanning.model.offline import Entry, Manifest, OwnScan
+from voelgoed.scanning.rules.decision import day_of
+from voelgoed.scanning.rules.facts import NOBODY_CAME
+from voelgoed.scanning.rules.register import Register
+
+OwnScans = Mapping[UUID, Sequence[OwnScan]]
+"""By ticket, in whatever order."""
+
+
+class Story(msgspec.Struct, frozen=True):
+    """Of a ticket, as far as a device knows it."""
+
+    history: History
+    last_gate: str | None
+    """Where somebody last came in with it: the code of the gate, or its id."""
+
+
+def unknown_to(manifest: Manifest, entry: Entry | None, own: Sequence[OwnScan]) -> list[OwnScan]:
+    """Of a device's own scans those that its manifest does not count yet, in their order."""
+    last = entry.last_scanned_at if entry else None
+    return sorted(
+        (each for each in own if not _is_counted(manifest, last, each)), key=lambda each: each.at
+    )
+
+
+def _is_counted(manifest: Manifest, last: datetime | None, scan: OwnScan) -> bool:
+    if scan.acknowledged_at is not None and scan.acknowledged_at < manifest.generated_at:
+        return True
+    # The answer was lost, but the manifest shows that the scan arrived.
+    return scan.direction == "entry" and scan.at == last
+
+
+def story_of(manifest: Manifest, entry: Entry | None, unknown: Sequence[OwnScan]) -> Story:
+    """The manifest's, and then what it does not know. An entry before its last one counts, but
+    changes neither when somebody last came nor whether they are inside."""
+    before = _history_of(entry)
+    entries, last, inside = before.entries, before.last_scanned_at, before.inside_day
+    by_day, gate = dict(before.entries_by_day), entry and entry.last_gate
+    for scan in unknown:
+        is_later, day = last is None or scan.at > last, day_of(manifest.event.days, scan.at)
+        if scan.direction == "entry":
+            entries += 1
+            if day is not None:
+                by_day[day] = by_day.get(day, 0) + 1
+            if is_later:
+                last, inside, gate = scan.at, day, scan.gate
+        elif is_later:
+            inside = None
+    history = History(
+        entries=entries, entries_by_day=by_day, last_scanned_at=last, inside_day=inside
+    )
+    return Story(history, gate)
+
+
+def _history_of(entry: Entry | None) -> History:
+    if entry is None or entry.day is None:
+        return NOBODY_CAME
+    day = entry.day.isoformat()
+    return History(
+        entries=entry.entries,
+        entries_by_day={day: entry.day_entries},
+        last_scanned_at=entry.last_scanned_at,
+        inside_day=day if entry.is_inside else None,
+    )
+
+
+def inside_of(register: Register, gate: ManifestGate, at: datetime, own: OwnScans) -> int:
+    """How many are inside by this gate: as the manifest counted them, and as this device's own scans
+    moved them since. Only counted where it matters."""
+    manifest = register.manifest
+    if gate.access_rules.max_concurrent is None:
+        return 0
+    today = day_of(manifest.event.days, at)
+    inside = 0
+    if day_of(manifest.event.days, manifest.generated_at) == today:
+        inside = sum(each.inside for each in manifest.occupancy if each.gate_id == gate.gate_id)
+    for ticket_id, scans in own.items():
+        entry = register.by_ticket.get(ticket_id)
+        unknown = unknown_to(manifest, entry, scans)
+        if unknown:
+            before, after = (story_of(manifest, entry, some) for some in ([], unknown))
+            inside += _is_inside(register, after, gate, today)
+            inside -= _is_inside(register, before, gate, today)
+    return max(inside, 0)
+
+
+def _is_inside(register: Register, story: Story, gate: ManifestGate, day: str | None) -> bool:
+    """By this gate, today."""
+    is_inside = story.history.inside_day is not None and story.history.inside_day == day
+    return is_inside and register.gates.get(story.last_gate or "") is gate

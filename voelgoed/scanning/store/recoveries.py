@@ -1,0 +1,101 @@
+from collections.abc import Sequence
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.infra.database import Transaction
+from voelgoed.scanning.model.recoveries import RecoveredScan, Recovery
+from voelgoed.scanning.model.sync import RecoveryState
+
+
+async def find_recovery(tx: Transaction, batch_id: UUID) -> Recovery | None:
+    return await tx.row(
+        Recovery,
+        """
+        SELECT batch.batch_id, batch.id, device_id, device.name AS device_name, event_id,
+               batch_size AS total, processed_count AS kept, error_count AS rejected,
+               synced_at AS imported_at, state, reviewed_by_id, reviewed_at, note
+          FROM batch_sync AS batch JOIN scan_device AS device
+            ON device.organization_id = batch.organization_id AND device.id = batch.device_id
+         WHERE batch.batch_id = $1 AND source = 'recovered'
+        """,
+        batch_id,
+    )
+
+
+async def list_recoveries(
+    tx: Transaction, event_id: UUID, state: RecoveryState | None, after: UUID | None, limit: int
+) -> list[Recovery]:
+    """The newest first."""
+    return await tx.rows(
+        Recovery,
+        """
+        SELECT batch.batch_id, batch.id, device_id, device.name AS device_name, event_id,
+               batch_size AS total, processed_count AS kept, error_count AS rejected,
+               synced_at AS imported_at, state, reviewed_by_id, reviewed_at, note
+          FROM batch_sync AS batch JOIN scan_device AS device
+            ON device.organization_id = batch.organization_id AND device.id = batch.device_id
+         WHERE event_id = $1 AND source = 'recovered' AND ($2::text IS NULL OR state = $2)
+           AND ($3::uuid IS NULL OR batch.id < $3)
+         ORDER BY batch.id DESC LIMIT $4
+        """,
+        event_id,
+        state,
+        after,
+        limit,
+    )
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    ids: list[UUID]
+
+
+async def find_kept_ids(tx: Transaction, batch_id: UUID) -> list[UUID]:
+    found = await tx.row(
+        _Kept, "SELECT processed_scan_ids AS ids FROM batch_sync WHERE batch_id = $1", batch_id
+    )
+    return found.ids if found else []
+
+
+async def list_scans(
+    tx: Transaction, scan_ids: Sequence[UUID], after: UUID | None, limit: int
+) -> list[RecoveredScan]:
+    """As they stand."""
+    return await tx.rows(
+        RecoveredScan,
+        """
+        SELECT scan.id, ticket_id, ticket_code, gate_id, gate_name, direction, outcome, scanned_at,
+               scanned_at_canonical, coalesce(ruling.status, scan.status) AS status,
+               CASE WHEN ruling.number IS NULL THEN scan.reason_denied ELSE ruling.reason_denied END
+                   AS reason_denied,
+               coalesce((details ->> 'is_signed')::boolean, false) AS signature_valid,
+               coalesce(details -> 'doubts', '[]'::json) AS doubts
+          FROM scan
+          LEFT JOIN LATERAL (SELECT number, status, reason_denied FROM scan_ruling
+                              WHERE scan_ruling.organization_id = scan.organization_id
+                                AND scan_ruling.scan_id = scan.id
+                              ORDER BY number DESC LIMIT 1) AS ruling ON true
+         WHERE scan.id = ANY($1::uuid[]) AND ($2::uuid IS NULL OR scan.id > $2)
+         ORDER BY scan.id LIMIT $3
+        """,
+        scan_ids,
+        after,
+        limit,
+    )
+
+
+async def review(
+    tx: Transaction, batch_id: UUID, state: RecoveryState, by: UUID | None, note: str
+) -> int:
+    """0 when somebody else was first."""
+    return await tx.run(
+        """
+        UPDATE batch_sync SET state = $2, reviewed_by_id = $3, reviewed_at = $4, note = $5
+         WHERE batch_id = $1 AND state = 'unverified'
+        """,
+        batch_id,
+        state,
+        by,
+        tx.now,
+        note,
+    )

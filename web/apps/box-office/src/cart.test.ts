@@ -1,0 +1,129 @@
+import { anApi, json, refusal, type Answers } from '@voelgoed/ui/testing';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Cart } from './cart.svelte.ts';
+import { EVENT } from './testing.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function aHold(seconds: number, more: object = {}) {
+  return {
+    hold_id: 'h',
+    booking_id: 'b',
+    event_id: EVENT,
+    seat_label: 'A-1',
+    places: 1,
+    expires_in_seconds: seconds,
+    can_extend: true,
+    ...more,
+  };
+}
+
+function aCart(answers: Answers): Cart {
+  return new Cart(anApi(answers), EVENT, () => Date.now());
+}
+
+test('what is held here is counted down from what the server says', async () => {
+  const holds = [aHold(300), aHold(9, { event_id: 'another' })];
+  const cart = aCart({ 'GET /api/holds': () => json(200, { data: holds }) });
+  await cart.load();
+  expect(cart.holds).toHaveLength(1);
+  expect(cart.secondsLeft).toBe(300);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(cart.secondsLeft).toBe(240);
+  expect(cart.isEndingSoon).toBe(false);
+  await vi.advanceTimersByTimeAsync(210_000);
+  expect(cart.isEndingSoon).toBe(true);
+  cart.stop();
+});
+
+test('the first of several to end is what counts', async () => {
+  const holds = [aHold(300), aHold(120, { hold_id: 'i', booking_id: 'c' })];
+  const cart = aCart({ 'GET /api/holds': () => json(200, { data: holds }) });
+  await cart.load();
+  expect(cart.secondsLeft).toBe(120);
+  cart.stop();
+});
+
+test('when the time is up nothing is held any more, and that is said', async () => {
+  let held = [aHold(2)];
+  const cart = aCart({ 'GET /api/holds': () => json(200, { data: held }) });
+  await cart.load();
+  held = [];
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(cart.holds).toEqual([]);
+  expect(cart.hasExpired).toBe(true);
+});
+
+test('more time that was got in another tab is found before anything is said', async () => {
+  let seconds = 2;
+  const cart = aCart({ 'GET /api/holds': () => json(200, { data: [aHold(seconds)] }) });
+  await cart.load();
+  seconds = 300;
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(cart.hasExpired).toBe(false);
+  expect(cart.secondsLeft).toBeGreaterThan(290);
+  cart.stop();
+});
+
+test('of two bookings the older ends and the other goes on', async () => {
+  const later = { hold_id: 'i', booking_id: 'c' };
+  let held = [aHold(2), aHold(200, later)];
+  const cart = aCart({ 'GET /api/holds': () => json(200, { data: held }) });
+  await cart.load();
+  held = [aHold(0), aHold(198, later)];
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(cart.holds.map(({ hold_id: id }) => id)).toEqual(['i']);
+  expect(cart.hasExpired).toBe(true);
+  cart.stop();
+});
+
+test('a hold that is refused holds nothing and says why', async () => {
+  const cart = aCart({
+    'GET /api/holds': () => json(200, { data: [] }),
+    [`POST /api/events/${EVENT}/holds`]: () => refusal(409, 'seat_no_longer_available'),
+  });
+  expect(await cart.holdSeats(['A-1'], [])).toBe(false);
+  expect(cart.problem?.code).toBe('seat_no_longer_available');
+  expect(cart.isBusy).toBe(false);
+});
+
+test('more time is asked for once for what was held together', async () => {
+  let seconds = 100;
+  const extended: string[] = [];
+  const extend = (id: string) => () => {
+    extended.push(id);
+    seconds = 300;
+    return json(200, { data: {} });
+  };
+  const cart = aCart({
+    'GET /api/holds': () =>
+      json(200, {
+        data: ['h', 'i'].map((hold_id) => aHold(seconds, { hold_id, can_extend: seconds === 100 })),
+      }),
+    'POST /api/holds/h/extension': extend('h'),
+    'POST /api/holds/i/extension': extend('i'),
+  });
+  await cart.load();
+  expect(cart.canExtend).toBe(true);
+  await cart.extend();
+  expect(extended).toHaveLength(1);
+  expect(cart.secondsLeft).toBe(300);
+  expect(cart.canExtend).toBe(false);
+  cart.stop();
+});
+
+test('everything is given free', async () => {
+  let held = [aHold(300)];
+  const cart = aCart({
+    'GET /api/holds': () => json(200, { data: held }),
+    'DELETE /api/holds/h': () => {
+      held = [];
+      return new Response(null, { status: 204 });
+    },
+  });
+  await cart.load();
+  expect(await cart.releaseAll()).toBe(true);
+  expect(cart.holds).toEqual([]);
+  expect(cart.hasExpired).toBe(false);
+});

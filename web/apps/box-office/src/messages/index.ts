@@ -1,0 +1,7 @@
+import type { Language } from '@voelgoed/ui';
+import { af } from './af.ts';
+import { en, type Messages } from './en.ts';
+
+export type { Messages } from './en.ts';
+
+export const LANGUAGES: Record<Language, Messages> = { en, af };

@@ -1,0 +1,57 @@
+import type { FleetDevice } from '@voelgoed/api';
+
+/** A device speaks every half minute: after three times nobody knows what it is doing. */
+export const SILENT_SECONDS_MIN = 90;
+/** More than so far off, and the server takes its scans for suspicious. */
+const CLOCK_OFF_SECONDS_MAX = 60;
+const BATTERY_LOW_PERCENT = 20;
+
+export type Doubt = 'silent' | 'never_heard' | 'queue' | 'battery' | 'clock' | 'list';
+
+export interface Uncertainty {
+  silentDevices: number;
+  /** Of the one that is silent for longest. */
+  silentSeconds: number;
+  /** Scans that devices said they have and did not send yet. */
+  waiting: number;
+}
+
+/** What the count cannot know: what devices that nobody hears have seen. */
+export function uncertaintyOf(devices: FleetDevice[], passedSeconds: number): Uncertainty {
+  const working = devices.filter(({ status, is_revoked }) => status !== 'inactive' && !is_revoked);
+  const silences = working
+    .map((device) => silentFor(device, passedSeconds))
+    .filter((seconds) => seconds !== null && seconds >= SILENT_SECONDS_MIN) as number[];
+  return {
+    silentDevices: silences.length,
+    silentSeconds: Math.max(0, ...silences),
+    waiting: working.reduce((sum, { queue_length }) => sum + (queue_length ?? 0), 0),
+  };
+}
+
+/** Since the fleet was read, `passedSeconds` more have passed. Null: it never spoke. */
+export function silentFor(device: FleetDevice, passedSeconds: number): number | null {
+  return device.silent_seconds === null ? null : device.silent_seconds + passedSeconds;
+}
+
+/** What somebody should look at, of one device; `newestList` is the version of the ticket list. */
+export function doubtsOf(
+  device: FleetDevice,
+  passedSeconds: number,
+  newestList: number | null,
+): Doubt[] {
+  const silent = silentFor(device, passedSeconds);
+  const doubts: [Doubt, boolean][] = [
+    ['never_heard', silent === null],
+    ['silent', silent !== null && silent >= SILENT_SECONDS_MIN],
+    ['queue', (device.queue_length ?? 0) > 0],
+    ['battery', (device.battery_percent ?? 100) < BATTERY_LOW_PERCENT],
+    ['clock', Math.abs(device.clock_offset_seconds ?? 0) > CLOCK_OFF_SECONDS_MAX],
+    ['list', isBehind(device.manifest_version, newestList)],
+  ];
+  return doubts.filter(([, isSo]) => isSo).map(([doubt]) => doubt);
+}
+
+function isBehind(version: number | null, newest: number | null): boolean {
+  return version !== null && newest !== null && version < newest;
+}

@@ -1,0 +1,44 @@
+import type { EventOccupancy, Gate, ZoneCount } from '@voelgoed/api';
+import { expect, test } from 'vitest';
+import { level, Levels } from './levels.ts';
+
+const gate = { id: 'north', name: 'North', capacity: 100 } as Gate;
+const zone = { zone_id: 'floor', name: 'Floor', capacity: 400 } as ZoneCount;
+
+function occupancy(): EventOccupancy {
+  const count = { event_id: 'e', entries: 0, exits: 0 };
+  return {
+    event_id: 'e',
+    day: '2030-01-02',
+    current: 90,
+    capacity: 1_000,
+    percent_full: 9,
+    counts: [
+      { ...count, day: '2030-01-01', scope: 'gate', scope_id: 'north', inside: 77 },
+      { ...count, day: '2030-01-02', scope: 'gate', scope_id: 'north', inside: 90 },
+      { ...count, day: '2030-01-02', scope: 'zone', scope_id: 'floor', inside: 90 },
+      { ...count, day: '2030-01-02', scope: 'event', scope_id: 'e', inside: 90 },
+    ],
+  };
+}
+
+test('shows who is inside today, not who was yesterday', () => {
+  const levels = new Levels();
+  levels.read(occupancy());
+  expect(levels.event('e')).toMatchObject({ inside: 90, capacity: 1_000, percent: 9 });
+  expect(levels.gates([gate])[0]).toMatchObject({ inside: 90, percent: 90, fullness: 'nearly' });
+  expect(levels.zones([zone])[0]).toMatchObject({ inside: 90, percent: 22, fullness: 'room' });
+});
+
+test('a message moves the total and the gate where it was', () => {
+  const levels = new Levels();
+  levels.read(occupancy());
+  levels.hear(91, 'north', 100);
+  expect(levels.total).toBe(91);
+  expect(levels.gates([gate])[0]).toMatchObject({ inside: 100, fullness: 'full' });
+});
+
+test('a gate without a limit is never full, and nobody is fewer than nobody', () => {
+  expect(level('a', 'A', 5_000, null)).toMatchObject({ percent: null, fullness: 'room' });
+  expect(level('a', 'A', -3, 10)).toMatchObject({ inside: 0, percent: 0 });
+});

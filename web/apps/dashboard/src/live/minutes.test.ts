@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { MINUTE_MS, Minutes, MINUTES_SHOWN, slidingPace, type SeenScan } from './minutes.ts';
+
+const NOW = 10_000 * MINUTE_MS + 20_000;
+
+let made = 0;
+function aScan(minutesAgo: number, scan: Partial<SeenScan> = {}): SeenScan {
+  made += 1;
+  const atMs = NOW - minutesAgo * MINUTE_MS;
+  return { key: `scan ${made}`, atMs, gateId: 'north', direction: 'entry', reason: null, ...scan };
+}
+
+const entries = (minutes: Minutes) => minutes.series(NOW).map((minute) => minute.entries);
+
+test('counts who came and who went, minute by minute, up to now', () => {
+  const minutes = new Minutes();
+  for (const ago of [0, 0, 2]) minutes.hear(aScan(ago));
+  minutes.hear(aScan(1, { direction: 'exit' }));
+  const series = minutes.series(NOW);
+  expect(series).toHaveLength(MINUTES_SHOWN);
+  expect(series.slice(-3).map(({ entries, exits }) => [entries, exits])).toEqual([
+    [1, 0],
+    [0, 1],
+    [2, 0],
+  ]);
+});
+
+test('a scan that is both read and heard of counts once', () => {
+  const minutes = new Minutes();
+  const [before, during, after] = [aScan(0), aScan(0), aScan(0)];
+  minutes.beginReading();
+  minutes.hear(during);
+  minutes.finishReading([before, after], true);
+  minutes.hear(after);
+  expect(entries(minutes).at(-1)).toBe(3);
+});
+
+test('a reading replaces what was counted before it, gaps and all', () => {
+  const minutes = new Minutes();
+  minutes.hear(aScan(0));
+  minutes.beginReading();
+  minutes.finishReading([aScan(0), aScan(0)], true);
+  expect(entries(minutes).at(-1)).toBe(2);
+});
+
+test('a reading that failed loses nothing', () => {
+  const minutes = new Minutes();
+  minutes.beginReading();
+  minutes.hear(aScan(0));
+  minutes.giveUpReading();
+  expect(entries(minutes).at(-1)).toBe(1);
+});
+
+test('where not everything could be read, the series begins with the first whole minute', () => {
+  const minutes = new Minutes();
+  minutes.beginReading();
+  minutes.finishReading([aScan(0), aScan(1), aScan(3)], false);
+  expect(entries(minutes)).toEqual([0, 1, 1]);
+});
+
+test('tells why people were turned away in the last minutes, most frequent first', () => {
+  const minutes = new Minutes();
+  minutes.hear(aScan(1, { reason: 'wrong_gate' }));
+  minutes.hear(aScan(0, { reason: 'already_scanned' }));
+  minutes.hear(aScan(2, { reason: 'already_scanned' }));
+  minutes.hear(aScan(30, { reason: 'gate_closed' }));
+  expect(minutes.denied(NOW, 5)).toEqual([
+    ['already_scanned', 2],
+    ['wrong_gate', 1],
+  ]);
+  expect(entries(minutes).at(-1)).toBe(0);
+});
+
+test('forgets what is older than the chart', () => {
+  const minutes = new Minutes();
+  minutes.hear(aScan(500, { reason: 'wrong_gate' }));
+  minutes.hear(aScan(0));
+  expect(minutes.denied(NOW, 1_000)).toEqual([]);
+});
+
+test('a gate does what it did in the last sixty seconds, and can do what it once did', () => {
+  const minutes = new Minutes();
+  for (let count = 0; count < 30; count += 1) minutes.hear(aScan(10));
+  for (let count = 0; count < 12; count += 1) minutes.hear(aScan(1));
+  minutes.hear(aScan(0, { reason: 'wrong_gate' }));
+  minutes.hear(aScan(0, { direction: 'exit' }));
+  minutes.hear(aScan(0, { gateId: 'south' }));
+  // Twenty seconds into the minute: two thirds of the one before it, and one turned away.
+  expect(minutes.paces(['north', 'south', 'east'], NOW)).toEqual(
+    new Map([
+      ['north', { perMinute: 9, best: 30 }],
+      ['south', { perMinute: 1, best: 1 }],
+      ['east', { perMinute: 0, best: 0 }],
+    ]),
+  );
+});
+
+test('the last sixty seconds are part of two minutes', () => {
+  const full = 10_000 * MINUTE_MS;
+  expect(slidingPace(60, 0, full)).toBe(60);
+  expect(slidingPace(60, 15, full + 15_000)).toBe(60);
+  expect(slidingPace(60, 0, full + 45_000)).toBe(15);
+});

@@ -1,0 +1,40 @@
+import type { imports as Imports } from './en_imports.ts';
+import { fewIn } from './few.ts';
+
+const few = fewIn('af-ZA');
+
+export const imports: typeof Imports = {
+  title: 'Voer kaartjies in',
+  text: 'Kaartjies wat elders verkoop is, as ’n CSV-lêer in UTF-8. Sy eerste reël noem die kolomme: type, zone en seat, en as jy wil code, name, email, days, reference en price_minor.',
+  again: 'Dieselfde lêer kan weer ingevoer word: wat reeds daar is, bly soos dit is.',
+  file: 'CSV-lêer',
+  fileMissing: 'Kies ’n lêer.',
+  trial: 'Probeer net: sê wat sou gebeur, en verander niks',
+  start: 'Voer in',
+  refused: 'Die lêer is nie aanvaar nie',
+  reading: 'Lees die invoere',
+  failed: 'Die invoere kon nie gelees word nie',
+  list: 'Invoere',
+  none: 'Nog niks is ingevoer nie',
+  noneText: 'Elke invoer verskyn hier, met hoe ver dit is en wat met sy reëls verkeerd was.',
+  status: {
+    receiving: 'Kom aan',
+    waiting: 'Wag',
+    running: 'Aan die gang',
+    done: 'Klaar',
+    failed: 'Misluk',
+  },
+  isTrial: 'Probeerslag',
+  progress: (read, total) => `${read} van ${total} reëls`,
+  lines: (count) => few(count, 'reël', 'reëls'),
+  created: (count) => `${few(count, 'kaartjie', 'kaartjies')} nuut`,
+  unchanged: (count) => `${count} reeds daar`,
+  faulty: (count) => few(count, 'reël met foute', 'reëls met foute'),
+  showFaults: 'Wys die foute',
+  faultsFailed: 'Die foute kon nie gelees word nie',
+  hideFaults: 'Versteek die foute',
+  download: 'Laai die foute as CSV af',
+  line: 'Reël',
+  column: 'Kolom',
+  fault: 'Fout',
+};

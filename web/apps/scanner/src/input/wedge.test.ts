@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { LATE_END_MS, Wedge, type WedgeSettings } from './wedge.ts';
+
+const BARCODE = 'VG17K2M9QXD4F1AW50ZCIDSM7DW%20000000000.D5V503H0%E0 .03KH$*+-/:9';
+const SCANNER_MS = 8;
+const TYPIST_MS = 130;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+class Key extends Event {
+  readonly isComposing = false;
+  constructor(
+    type: string,
+    readonly key: string,
+    readonly repeat = false,
+    readonly ctrlKey = false,
+    readonly altKey = false,
+    readonly metaKey = false,
+  ) {
+    super(type, { cancelable: true });
+    const at = Date.now();
+    Object.defineProperty(this, 'timeStamp', { get: () => at });
+  }
+  getModifierState(name: string): boolean {
+    return name === 'AltGraph' && this.altKey && this.ctrlKey;
+  }
+}
+
+class Field extends EventTarget {
+  closest(): this {
+    return this;
+  }
+}
+
+function setUp(settings?: WedgeSettings, target = new EventTarget()) {
+  const read: string[] = [];
+  const wedge = new Wedge(target, {
+    onRead: (text) => read.push(text),
+    ...(settings && { settings }),
+  });
+  const stop = wedge.start();
+  /** Whether the page was kept from doing what it does at this key. */
+  const press = (key: string, afterMs: number, ...more: [boolean?, boolean?, boolean?]) => {
+    vi.advanceTimersByTime(afterMs);
+    const isTaken = !target.dispatchEvent(new Key('keydown', key, ...more));
+    target.dispatchEvent(new Key('keyup', key));
+    return isTaken;
+  };
+  const type = (text: string, gapMs: number) => {
+    for (const key of text) {
+      if (/[A-Z$%*+:]/.test(key)) target.dispatchEvent(new Key('keydown', 'Shift'));
+      press(key, gapMs);
+    }
+  };
+  return { read, wedge, press, type, stop, target };
+}
+
+test.each(['Enter', 'Tab'])('a barcode that ends with %s is read whole', (end) => {
+  const { read, press, type } = setUp();
+  type(BARCODE, SCANNER_MS);
+  expect(press(end, SCANNER_MS)).toBe(true);
+  expect(read).toEqual([BARCODE]);
+});
+
+test('a barcode that nothing ends is read after a pause, and its late Enter clicks nothing', () => {
+  const { read, press, type } = setUp();
+  type(BARCODE, SCANNER_MS);
+  vi.advanceTimersByTime(200);
+  expect(read).toEqual([BARCODE]);
+  expect(press('Enter', 100)).toBe(true);
+  expect(press('Enter', 50)).toBe(false);
+});
+
+test('a scanner that ends with two Enters clicks nothing', () => {
+  const { read, press, type } = setUp();
+  for (let scan = 1; scan <= 3; scan += 1) {
+    type(BARCODE, SCANNER_MS);
+    expect(press('Enter', SCANNER_MS)).toBe(true);
+    expect(press('Enter', SCANNER_MS)).toBe(true);
+    expect(read).toHaveLength(scan);
+  }
+});
+
+test('whoever presses Enter or a blank on a button clicks it', () => {
+  const { read, press, type } = setUp();
+  expect(press('Enter', 1_000)).toBe(false);
+  expect(press(' ', 1_000)).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  type(BARCODE, SCANNER_MS);
+  press('Enter', SCANNER_MS);
+  expect(press('Enter', LATE_END_MS + 1)).toBe(false);
+  expect(read).toEqual([BARCODE]);
+});
+
+test('a blank inside a barcode clicks nothing', () => {
+  const { press, type, target } = setUp();
+  type('VG1', SCANNER_MS);
+  const seen = vi.fn();
+  target.addEventListener('keyup', seen);
+  expect(press(' ', SCANNER_MS)).toBe(true);
+  expect(seen).not.toHaveBeenCalled();
+});
+
+test('what a person types is no scan, and no key of it is taken', () => {
+  const { read, press, type } = setUp();
+  type('7K2M-9QXD-4F1A', TYPIST_MS);
+  expect(press('Enter', TYPIST_MS)).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  expect(read).toEqual([]);
+});
+
+test('a few fast keys of a person are no scan', () => {
+  const { read, press, type } = setUp();
+  type('abc', 20);
+  expect(press('Enter', 20)).toBe(false);
+  expect(read).toEqual([]);
+});
+
+test('a key held down is no scan', () => {
+  const { read, press } = setUp();
+  for (let count = 0; count < 50; count += 1) press('x', 30, count > 0);
+  vi.advanceTimersByTime(1_000);
+  expect(read).toEqual([]);
+});
+
+test('a barcode whose radio stutters is still one text', () => {
+  const { read, press, type } = setUp();
+  type(BARCODE.slice(0, 30), SCANNER_MS);
+  vi.advanceTimersByTime(90);
+  type(BARCODE.slice(30), SCANNER_MS);
+  press('Enter', SCANNER_MS);
+  expect(read).toEqual([BARCODE]);
+});
+
+test('two barcodes without an end are two, with a pause between them', () => {
+  const { read, type } = setUp();
+  type('VG1AAAA', SCANNER_MS);
+  vi.advanceTimersByTime(300);
+  type('VG1BBBB', SCANNER_MS);
+  vi.advanceTimersByTime(300);
+  expect(read).toEqual(['VG1AAAA', 'VG1BBBB']);
+});
+
+test('what the scanner puts around a text is taken away where it is there', () => {
+  const { read, press, type } = setUp({ prefix: ']Q1', suffix: '##' });
+  type(`]Q1${BARCODE}##`, SCANNER_MS);
+  press('Enter', SCANNER_MS);
+  type(BARCODE, SCANNER_MS);
+  press('Enter', SCANNER_MS);
+  expect(read).toEqual([BARCODE, BARCODE]);
+});
+
+test('a blank at the end of a barcode belongs to it', () => {
+  const { read, press, type } = setUp();
+  type('VG1ABC ', SCANNER_MS);
+  press('Enter', SCANNER_MS);
+  expect(read).toEqual(['VG1ABC ']);
+});
+
+test('capitals that CapsLock made small are capitals again', () => {
+  const { read, press, type } = setUp();
+  type(BARCODE.toLowerCase(), SCANNER_MS);
+  press('Enter', SCANNER_MS);
+  expect(read).toEqual([BARCODE]);
+});
+
+test('characters that need AltGr are characters, and shortcuts are not', () => {
+  const { read, press, type } = setUp();
+  type('VG1ABC', SCANNER_MS);
+  press('$', SCANNER_MS, false, true, true);
+  press('Enter', SCANNER_MS);
+  expect(read).toEqual(['VG1ABC$']);
+  type('VG1ABC', SCANNER_MS);
+  expect(press('r', SCANNER_MS, false, true)).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  expect(read).toHaveLength(1);
+});
+
+test('a field keeps whatever is typed or scanned into it, Enter too', () => {
+  const { read, press, type } = setUp(undefined, new Field());
+  type(BARCODE, SCANNER_MS);
+  expect(press('Enter', SCANNER_MS)).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  expect(read).toEqual([]);
+});
+
+test('after it was stopped nothing is read', () => {
+  const { read, press, type, stop } = setUp();
+  type(BARCODE, SCANNER_MS);
+  stop();
+  expect(press('Enter', SCANNER_MS)).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  expect(read).toEqual([]);
+});

@@ -1,0 +1,80 @@
+import { StorageFull, type SyncReport, type SyncStatus } from '@voelgoed/device';
+import { expect, test, vi } from 'vitest';
+import { QueueView } from './queue_view.svelte.ts';
+import { aScan } from './testing.ts';
+
+function aReport(changes: Partial<SyncReport> = {}): SyncReport {
+  return { synced: 0, failed: 0, left: 0, requests: 1, conflicts: [], reason: null, ...changes };
+}
+
+function aQueue(report = aReport()) {
+  const device = {
+    queue: vi.fn(async (status?: SyncStatus) => [aScan({ sync_status: status ?? 'pending' })]),
+    sync: vi.fn(async () => report),
+    syncWhole: vi.fn(async () => report),
+    retry: vi.fn(async () => undefined),
+    discard: vi.fn(async () => undefined),
+    exportQueue: vi.fn(async () => new Blob(['{}'])),
+    hurry: vi.fn(),
+  };
+  return { device, view: new QueueView(device) };
+}
+
+test('shows what waits, what was refused and what was discarded', async () => {
+  const { view } = aQueue();
+  await view.read();
+  expect([view.pending, view.failed, view.discarded].map((list) => list[0]?.sync_status)).toEqual([
+    'pending',
+    'failed',
+    'discarded',
+  ]);
+});
+
+test('sending now does not wait for a retry, and says what became of it', async () => {
+  const { device, view } = aQueue(aReport({ synced: 3, failed: 1 }));
+  await view.sync();
+  expect(device.hurry).toHaveBeenCalledOnce();
+  expect(view.report).toMatchObject({ synced: 3, failed: 1 });
+  expect(view.problem).toBeNull();
+});
+
+test('what was left behind is told with its reason', async () => {
+  const { view } = aQueue(aReport({ left: 5, reason: 'server_away' }));
+  await view.sync();
+  expect(view.problem).toEqual({ code: 'server_away', said: null });
+});
+
+test('a reason that nobody foresaw is told as the server said it', async () => {
+  const { view } = aQueue(aReport({ left: 5, reason: 'tea_time' }));
+  await view.syncWhole();
+  expect(view.problem).toEqual({ code: 'refused', said: 'tea_time' });
+});
+
+test('nothing is discarded without a reason', async () => {
+  const { device, view } = aQueue();
+  expect(await view.discard('a', '  ')).toBe(false);
+  expect(device.discard).not.toHaveBeenCalled();
+  expect(await view.discard('a', ' sent by hand ')).toBe(true);
+  expect(device.discard).toHaveBeenCalledWith(['a'], 'sent by hand');
+});
+
+test('what is to be sent again is sent at once', async () => {
+  const { device, view } = aQueue();
+  await view.retry(['a', 'b']);
+  expect(device.retry).toHaveBeenCalledWith(['a', 'b']);
+  expect(device.sync).toHaveBeenCalledOnce();
+});
+
+test('an export that fails gives no file and says why', async () => {
+  const { device, view } = aQueue();
+  expect(await view.export()).toBeInstanceOf(Blob);
+  device.exportQueue.mockRejectedValueOnce(new StorageFull());
+  expect(await view.export()).toBeNull();
+  expect(view.problem?.code).toBe('storage_full');
+});
+
+test('two things at a time are one', async () => {
+  const { device, view } = aQueue();
+  await Promise.all([view.sync(), view.sync()]);
+  expect(device.sync).toHaveBeenCalledOnce();
+});

@@ -1,0 +1,113 @@
+import { REASONS } from '@voelgoed/rules';
+import { expect, test } from 'vitest';
+import { LANGUAGES } from './messages/index.ts';
+import { anAnswer, aScan } from './testing.ts';
+import { loggedText, noteText, syncErrorText, verdictWords } from './verdict_words.ts';
+
+const { en, af } = LANGUAGES;
+const MINUTE_US = 60_000_000;
+
+const said = (changes: Parameters<typeof anAnswer>[0], isPractice = false, words = en) =>
+  verdictWords(words, { kind: 'answer', answer: anAnswer(changes), isPractice });
+
+test('each light has a word of its own, in both languages', () => {
+  for (const words of [en, af]) {
+    const lights = (['green', 'yellow', 'red'] as const).map(
+      (colour) => said({ colour }, false, words).word,
+    );
+    expect(new Set(lights).size).toBe(3);
+  }
+});
+
+test('a first entry, a re-entry and an exit are told apart', () => {
+  expect(said({}).word).toBe('GO IN');
+  expect(said({ entry_number: 3 })).toMatchObject({
+    word: 'WELCOME BACK',
+    details: ['Entry number 3'],
+  });
+  expect(said({ direction: 'exit', entry_number: null }).word).toBe('GO OUT');
+});
+
+test('what is stored says what to do with whoever stands there', () => {
+  expect(said({ colour: 'yellow', why: 'offline' })).toMatchObject({
+    word: 'STORED',
+    headline: 'Let them in',
+    marks: ['Decided without the server. It will be sent.'],
+  });
+  expect(said({ colour: 'yellow', why: 'offline', direction: 'exit' }).headline).toBe(
+    'Let them out',
+  );
+});
+
+test('a duplicate says when and where it was scanned', () => {
+  const { at } = anAnswer();
+  const shown = {
+    ...anAnswer().shown,
+    last_scanned_at: at - 4 * MINUTE_US,
+    last_gate: 'North Main',
+  };
+  const words = said({ colour: 'red', outcome: 'duplicate', reason: 'already_scanned', shown });
+  expect(words.headline).toBe('Already scanned');
+  expect(words.details[0]).toMatch(/^Last scanned \d\d:\d\d \(4 min ago\)$/);
+  expect(words.details[1]).toBe('at North Main');
+  expect(words.marks).toEqual([]);
+});
+
+test.each(REASONS)('%s has a sentence in both languages', (reason) => {
+  for (const words of [en, af]) {
+    expect(said({ colour: 'red', reason }, false, words).headline).toBe(words.reasons[reason]);
+  }
+});
+
+test.each(['manifest_expired', 'gate_unknown', 'no_manifest'] as const)(
+  'where a device cannot decide it says why: %s',
+  (why) => {
+    const words = said({ colour: 'red', outcome: 'invalid', why });
+    expect(words.headline).toBe(en.verdict.undecided[why]);
+    expect(words.marks).toEqual([en.verdict.offline]);
+  },
+);
+
+test('practice never says that anything was stored', () => {
+  expect(said({ colour: 'yellow', why: 'offline' }, true)).toMatchObject({
+    word: 'GO IN',
+    headline: null,
+    marks: [en.verdict.practice],
+  });
+});
+
+test('what could not be recorded says what to do', () => {
+  const problem = { code: 'storage_full', said: null } as const;
+  expect(verdictWords(en, { kind: 'problem', problem })).toEqual({
+    word: 'STOP',
+    headline: en.troubles.storage_full.what,
+    details: [en.troubles.storage_full.todo],
+    marks: [en.verdict.failed],
+  });
+});
+
+test('notes of the server are said in the language of the device, as far as they are known', () => {
+  const note = 'Wheelchair place, companion beside in A1 and A2';
+  expect(noteText(en, note)).toBe(note);
+  expect(noteText(af, note)).toBe('Rolstoelplek, metgesel langsaan in A1 en A2');
+  expect(noteText(af, 'Mind the step')).toBe('Mind the step');
+});
+
+test('the label of a seat is never broken', () => {
+  expect(noteText(en, 'beside O-A-10')).toBe('beside O\u2011A\u201110');
+});
+
+test('a scan in a list says what became of it', () => {
+  expect(loggedText(en, aScan())).toBe('Entry');
+  expect(loggedText(en, aScan({ direction: 'exit' }))).toBe('Exit');
+  expect(loggedText(en, aScan({ outcome: 'invalid', reason: 'gate_closed' }))).toBe(
+    en.reasons.gate_closed,
+  );
+  expect(loggedText(en, aScan({ outcome: 'expired' }))).toBe(en.outcomes.expired);
+});
+
+test('why a scan was refused is said in words, also where nobody foresaw it', () => {
+  expect(syncErrorText(af, 'invalid_signature')).toBe(af.syncErrors.invalid_signature);
+  expect(syncErrorText(en, 'wrong_event')).toBe(en.reasons.wrong_event);
+  expect(syncErrorText(en, 'something odd')).toBe('The server said: something odd');
+});

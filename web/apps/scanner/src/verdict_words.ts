@@ -1,0 +1,108 @@
+import type { Light, LoggedScan, ScanAnswer } from '@voelgoed/device';
+import { sinceText, timeText } from './format.ts';
+import type { Messages } from './messages/index.ts';
+import { troubleText } from './troubles.ts';
+import { lightOf, type Verdict } from './verdict.svelte.ts';
+
+/** Everything that a verdict says in words, the largest first. */
+export interface VerdictWords {
+  word: string;
+  headline: string | null;
+  /** When and where it was scanned before, and which entry it is. */
+  details: string[];
+  /** Under which conditions it was decided. */
+  marks: string[];
+}
+
+export function verdictWords(words: Messages, verdict: Verdict): VerdictWords {
+  if (verdict.kind === 'problem') {
+    const trouble = troubleText(words, verdict.problem);
+    const details = [trouble.todo];
+    return {
+      word: words.verdict.stop,
+      headline: trouble.what,
+      details,
+      marks: [words.verdict.failed],
+    };
+  }
+  const { answer, isPractice } = verdict;
+  const light = lightOf(verdict);
+  return {
+    word: wordOf(words, answer, light),
+    headline: headlineOf(words, answer, light),
+    details: [...entryDetails(words, answer), ...lastScan(words, answer)],
+    marks: marksOf(words, answer, isPractice),
+  };
+}
+
+function wordOf(words: Messages, answer: ScanAnswer, light: Light): string {
+  if (light === 'red') return words.verdict.stop;
+  if (light === 'yellow') return words.verdict.stored;
+  if (answer.direction === 'exit') return words.verdict.leave;
+  return isReentry(answer) ? words.verdict.back : words.verdict.enter;
+}
+
+function headlineOf(words: Messages, answer: ScanAnswer, light: Light): string | null {
+  if (light === 'yellow') {
+    return answer.direction === 'exit' ? words.verdict.storedOut : words.verdict.storedIn;
+  }
+  if (light === 'green') return null;
+  if (answer.reason) return words.reasons[answer.reason];
+  if (answer.why === 'online' || answer.why === 'offline') return words.outcomes[answer.outcome];
+  return words.verdict.undecided[answer.why];
+}
+
+export function isReentry(answer: ScanAnswer): boolean {
+  return answer.direction === 'entry' && (answer.entry_number ?? 1) > 1;
+}
+
+function entryDetails(words: Messages, answer: ScanAnswer): string[] {
+  return isReentry(answer) ? [words.verdict.entryNumber(answer.entry_number ?? 1)] : [];
+}
+
+/** Only of who is sent away: whoever may come in need not be told when they last did. */
+function lastScan(words: Messages, answer: ScanAnswer): string[] {
+  const { last_scanned_at: at, last_gate: gate } = answer.shown;
+  if (at === null || answer.colour !== 'red') return [];
+  const when = words.verdict.lastScanned(
+    timeText(words, at, answer.at),
+    sinceText(words, at, answer.at),
+  );
+  return gate === null ? [when] : [when, words.verdict.lastGate(gate)];
+}
+
+function marksOf(words: Messages, answer: ScanAnswer, isPractice: boolean): string[] {
+  if (isPractice) return [words.verdict.practice];
+  if (answer.why === 'online') return [];
+  return [answer.colour === 'yellow' ? words.verdict.storedLater : words.verdict.offline];
+}
+
+const NO_BREAK_HYPHEN = '\u2011';
+
+/** The server writes notes in English: the parts of them that are known are said in other words. */
+export function noteText(words: Messages, note: string): string {
+  const said = Object.entries(words.notes).reduce(
+    (text, [english, other]) => text.replaceAll(english, other),
+    note,
+  );
+  // A seat's label that ends in the next line is another seat's.
+  return said.replace(/(?<=\w)-(?=\w)/g, NO_BREAK_HYPHEN);
+}
+
+/** What became of a scan, in a line of a list. */
+export function loggedText(words: Messages, scan: LoggedScan): string {
+  if (scan.outcome !== 'valid') {
+    return scan.reason ? words.reasons[scan.reason] : words.outcomes[scan.outcome];
+  }
+  return scan.direction === 'exit' ? words.scan.exit : words.scan.entry;
+}
+
+const OF_OUR_OWN = { 'made for another organisation': 'another_organization' } as const;
+
+export function syncErrorText(words: Messages, error: string): string {
+  const code = OF_OUR_OWN[error as keyof typeof OF_OUR_OWN] ?? error;
+  const known = words.syncErrors[code as keyof Messages['syncErrors']];
+  if (typeof known === 'string') return known;
+  const reason = words.reasons[code as keyof Messages['reasons']];
+  return reason ?? words.syncErrors.other(error);
+}

@@ -1,0 +1,309 @@
+import type { Page } from '@playwright/test';
+import { readPlan } from '../packages/seat-map/src/plan.ts';
+import { MapView } from '../packages/seat-map/src/view.ts';
+import { expectAccessible, expectFitsPhone } from './accessibility.ts';
+import { aHall, SeatedHouse } from './box_office_house.ts';
+import { choose, enter, hold, timer } from './box_office_pages.ts';
+import { expect, test } from './fixtures.ts';
+import { logIn } from './log_in.ts';
+
+test('a seat is chosen on the map, held, kept over a refresh and given free', async ({
+  page,
+  baseURL,
+}) => {
+  const config = aHall();
+  const house = await SeatedHouse.open(baseURL!, { name: 'Map evening', config });
+  await enter(page, house, await house.person());
+  const canvas = page.locator('canvas');
+  const { width, height } = (await canvas.boundingBox())!;
+  const plan = readPlan(config);
+  const view = new MapView(plan.bounds, plan.pitch);
+  view.resize(width, height);
+  view.fit();
+  for (const seat of ['B-4', 'B-5']) {
+    const at = plan.seats.ids.indexOf(seat);
+    const position = view.toScreen(plan.seats.x[at]!, plan.seats.y[at]!);
+    await canvas.click({ position });
+    await expect(page.getByText(`Stalls, seat ${seat}`)).toBeVisible();
+  }
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await expect(page.getByText('These seats can be booked together.')).toBeVisible();
+  await page.getByRole('button', { name: 'Hold 2 seats' }).click();
+  await expect(timer(page)).toHaveText(/^(5:00|4:5\d)$/);
+  expect(await house.seatStatus('B-4')).toBe('held');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  await page.reload();
+  await expect(timer(page)).toHaveText(/^4:\d\d$/);
+  await page.getByRole('button', { name: 'More time' }).click();
+  await expect(page.getByRole('button', { name: 'More time' })).toBeHidden();
+  await page.getByRole('button', { name: 'Give all free' }).click();
+  await expect(timer(page)).toBeHidden();
+  expect(await house.seatStatus('B-4')).toBe('available');
+});
+
+test.describe('two people want one seat', () => {
+  test.use({ expectedComplaint: /status of 409/ });
+
+  test('who comes first has it, and the other sees so at once', async ({
+    page,
+    otherPage,
+    baseURL,
+  }) => {
+    const house = await SeatedHouse.open(baseURL!, { name: 'One seat for two' });
+    await enter(page, house, await house.person());
+    await enter(otherPage, house, await house.person());
+    await choose(page, 'A-5');
+    await choose(otherPage, 'A-5');
+    await page.getByRole('button', { name: 'Hold 1 seat' }).click();
+    await expect(otherPage.getByText('Somebody else was faster: A-5')).toBeVisible();
+    await expect(timer(page)).toBeVisible();
+
+    const pages = [page, otherPage];
+    for (const each of pages) await choose(each, 'C-5');
+    const buttons = pages.map((each) => each.getByRole('button', { name: 'Hold 1 seat' }));
+    for (const button of buttons) await expect(button).toBeVisible();
+    // At once, as far as that goes: who hears of the other first has nothing left to click.
+    await Promise.allSettled(buttons.map((button) => button.click({ timeout: 5_000 })));
+    const won = (each: Page) => each.getByRole('button', { name: 'Give Stalls, seat C-5 free' });
+    await expect
+      .poll(async () => (await won(page).count()) + (await won(otherPage).count()))
+      .toBe(1);
+    const loser = (await won(page).count()) ? otherPage : page;
+    await expect(loser.getByRole('alert').filter({ hasText: 'C-5' })).toBeVisible();
+  });
+});
+
+test('what is held in one tab is held in the other, and given free there too', async ({
+  page,
+  baseURL,
+}) => {
+  const house = await SeatedHouse.open(baseURL!, { name: 'Two tabs' });
+  await enter(page, house, await house.person());
+  await hold(page, 'A-1', 'A-2');
+  const second = await page.context().newPage();
+  await second.goto(house.page);
+  await expect(second.getByRole('button', { name: /^Give Stalls, seat A-/ })).toHaveCount(2);
+  await second.getByRole('button', { name: 'Give Stalls, seat A-2 free' }).click();
+  await expect(second.getByRole('button', { name: /^Give Stalls, seat A-/ })).toHaveCount(1);
+  expect(await house.seatStatus('A-2')).toBe('available');
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await expect(page.getByRole('button', { name: /^Give Stalls, seat A-/ })).toHaveCount(1);
+  expect(await house.seatStatus('A-1')).toBe('held');
+});
+
+test('places without numbers that somebody takes are gone for whoever watches', async ({
+  page,
+  otherPage,
+  baseURL,
+}) => {
+  const house = await SeatedHouse.open(baseURL!, { name: 'A floor for two' });
+  await enter(page, house, await house.person());
+  await enter(otherPage, house, await house.person());
+  await expect(page.getByText('20 places free')).toBeVisible();
+  await otherPage.getByLabel('How many in Floor').fill('4');
+  await otherPage.getByRole('button', { name: 'Hold places in Floor' }).click();
+  await expect(page.getByText('16 places free')).toBeVisible();
+  await otherPage.getByRole('button', { name: 'Give all free' }).click();
+  await expect(page.getByText('20 places free')).toBeVisible();
+});
+
+test('a hold ends on the screen and in the database', async ({ page, baseURL }) => {
+  test.setTimeout(120_000);
+  const house = await SeatedHouse.open(baseURL!, { name: 'A short hold', holdMinutes: 1 });
+  await enter(page, house, await house.person());
+  await choose(page, 'A-1');
+  await page.getByRole('button', { name: 'Hold 1 seat' }).click();
+  await expect(timer(page)).toHaveText(/^(1:00|0:5\d)$/);
+  await expect(page.getByText('Your hold ends in half a minute.')).toBeVisible({ timeout: 40_000 });
+  await expect(timer(page)).toHaveText(/^0:(30|2\d)$/);
+  await expect(page.getByText('Your hold has ended')).toBeVisible({ timeout: 40_000 });
+  await expect(timer(page)).toBeHidden();
+  await expect.poll(() => house.seatStatus('A-1'), { timeout: 10_000 }).toBe('available');
+  const held = await page.request.get('/api/holds');
+  expect(((await held.json()) as { data: unknown[] }).data).toEqual([]);
+});
+
+test.describe('a group of six', () => {
+  test.use({ expectedComplaint: /status of 409/ });
+
+  test('is warned of a seat left alone, and takes what is proposed instead', async ({
+    page,
+    baseURL,
+  }) => {
+    const house = await SeatedHouse.open(baseURL!, { name: 'Six friends' });
+    await enter(page, house, await house.person());
+    await choose(page, 'A-2', 'A-3', 'A-4', 'A-5', 'A-6', 'A-7');
+    await expect(page.getByText(/leave a single seat that nobody buys: A-1/)).toBeVisible();
+    await page
+      .getByRole('button', { name: /^Take A-/ })
+      .first()
+      .click();
+    await expect(page.getByText('These seats can be booked together.')).toBeVisible();
+    await page.getByRole('button', { name: 'Hold 6 seats' }).click();
+    const held = page.getByRole('button', { name: /^Give Stalls, seat/ });
+    await expect(held).toHaveCount(6);
+    const names = await held.evaluateAll((all) => all.map((each) => each.ariaLabel ?? ''));
+    const numbers = names.map((name) => Number(/A-(\d+)/.exec(name)?.[1])).sort((a, b) => a - b);
+    expect(numbers.at(-1)! - numbers[0]!, 'side by side').toBe(5);
+    for (const number of numbers) expect(await house.seatStatus(`A-${number}`)).toBe('held');
+  });
+
+  test('that fits nowhere is told what would', async ({ page, baseURL }) => {
+    const house = await SeatedHouse.open(baseURL!, { name: 'Nearly full' });
+    const all = ['A', 'B', 'C', 'D'].flatMap((row) =>
+      Array.from({ length: 10 }, (_, index) => `${row}-${index + 1}`),
+    );
+    const left = new Set(['A-1', 'A-2', 'A-3', 'A-4', 'D-7', 'D-8', 'D-9', 'D-10']);
+    await house.block(all.filter((seat) => !left.has(seat)));
+    await enter(page, house, await house.person());
+    await page.getByLabel('How many people').fill('6');
+    await page.getByRole('button', { name: 'Find the best' }).click();
+    await expect(page.getByText('There are no such seats')).toBeVisible();
+    await page.getByRole('button', { name: /^Take fewer, together: / }).click();
+    await page.getByRole('button', { name: 'Hold 4 seats' }).click();
+    await expect(timer(page)).toBeVisible();
+    const rows = await Promise.all(
+      [...left].map(async (seat) => ((await house.seatStatus(seat)) === 'held' ? seat[0] : '')),
+    );
+    expect(['AAAA', 'DDDD']).toContain(rows.join(''));
+  });
+});
+
+test('a wheelchair place comes with the seat beside it', async ({ page, baseURL }) => {
+  const house = await SeatedHouse.open(baseURL!, { name: 'Together' });
+  await enter(page, house, await house.person());
+  await choose(page, 'D-1');
+  await page.getByRole('button', { name: 'Add the companion seat D-2' }).click();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Hold 2 seats' }).click();
+  await expect(page.getByRole('button', { name: /^Give Stalls, seat D-/ })).toHaveCount(2);
+  for (const seat of ['D-1', 'D-2']) expect(await house.seatStatus(seat)).toBe('held');
+  await page.getByRole('button', { name: 'Give all free' }).click();
+  await expect(timer(page)).toBeHidden();
+  await page.getByLabel('How many people').fill('2');
+  await page.getByLabel('Wheelchair places among them').fill('1');
+  await page.getByRole('button', { name: 'Find the best' }).click();
+  for (const seat of ['D-1', 'D-2']) {
+    await expect(page.getByText(`Stalls, seat ${seat}`)).toBeVisible();
+  }
+});
+
+test.describe('a zone for members', () => {
+  test.use({ expectedComplaint: /status of 403/ });
+
+  test('is explained to others, and a member names who comes along', async ({
+    page,
+    otherPage,
+    baseURL,
+  }) => {
+    const config = aHall({ access_mode: 'membership_tier', membership_tier: 'gold' });
+    const house = await SeatedHouse.open(baseURL!, { name: 'Members', config });
+    await enter(page, house, await house.person());
+    await expect(page.getByText('Stalls: for members of gold.')).toBeVisible();
+    await choose(page, 'B-1');
+    await expect(page.getByRole('button', { name: 'Clear' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Hold 1 seat' })).toBeHidden();
+
+    const friend = await house.person('customer', 'gold');
+    await enter(otherPage, house, await house.person('customer', 'gold'));
+    await choose(otherPage, 'B-1', 'B-2');
+    await otherPage.getByRole('button', { name: 'Hold 2 seats' }).click();
+    await expect(otherPage.getByRole('alert')).toContainText('name everybody who comes along');
+    await otherPage.getByLabel('Email addresses of who comes along').fill(friend.email);
+    await expectAccessible(otherPage);
+    await otherPage.getByRole('button', { name: 'Hold 2 seats' }).click();
+    await expect(timer(otherPage)).toBeVisible();
+  });
+});
+
+test('the box office sells the two best seats with the keyboard, and looks the order up', async ({
+  page,
+  baseURL,
+}) => {
+  const house = await SeatedHouse.open(baseURL!, { name: 'At the counter' });
+  await enter(page, house, await house.person('box_office'));
+  await page.getByLabel('How many people').press('Enter');
+  await expect(page.getByRole('button', { name: 'Hold 2 seats' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Name of the buyer').fill('Sipho Botha');
+  await page.getByRole('button', { name: 'Paid in cash' }).press('Enter');
+  await expect(page.getByText('Here are your tickets.')).toBeVisible();
+  const codes = page.getByRole('img', { name: /^QR code of ticket/ });
+  await expect(codes).toHaveCount(2);
+  for (const code of await codes.all()) {
+    await expect
+      .poll(() => code.evaluate((image: HTMLImageElement) => image.naturalWidth))
+      .toBeGreaterThan(0);
+  }
+  const pdf = await page.getByRole('link', { name: 'Tickets as PDF' }).getAttribute('href');
+  expect((await page.request.get(pdf!)).headers()['content-type']).toContain('application/pdf');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  const number = (await page.getByRole('heading', { level: 1 }).innerText()).replace('Order ', '');
+  await page.getByRole('link', { name: 'Orders', exact: true }).click();
+  await page.getByLabel('Order number').fill(number);
+  await page.getByRole('button', { name: 'Search' }).click();
+  await expectAccessible(page);
+  await page.getByRole('link', { name: `Open order ${number}` }).click();
+  await page.getByRole('button', { name: 'Refund all tickets' }).click();
+  await expect(page.getByText('Say why.')).toBeVisible();
+  await page.getByLabel('Reason').fill('Ill on the day');
+  await page
+    .getByRole('button', { name: /^New barcode for/ })
+    .first()
+    .click();
+  await expect(page.getByText('has a new barcode')).toBeVisible();
+  await page.getByRole('button', { name: 'Refund all tickets' }).click();
+  await expect(page.getByText('The tickets are refunded')).toBeVisible();
+  await expect(codes).toHaveCount(0);
+});
+
+test('a customer takes free places on the floor, in Afrikaans', async ({ page, baseURL }) => {
+  const house = await SeatedHouse.open(baseURL!, { name: 'On the floor' });
+  await enter(page, house, await house.person());
+  await page.getByRole('button', { name: 'Afrikaans' }).click();
+  await page.getByLabel('Hoeveel in Floor').fill('2');
+  await page.getByRole('button', { name: 'Hou plekke in Floor' }).click();
+  await page.getByRole('button', { name: 'Kry die kaartjies' }).click();
+  await expect(page.getByText('Hier is jou kaartjies.')).toBeVisible();
+  await expect(page.getByRole('img', { name: /^QR-kode/ })).toHaveCount(2);
+  await page.getByRole('link', { name: 'My bestellings' }).click();
+  await expect(page.getByRole('link', { name: /^Maak bestelling/ })).toHaveCount(1);
+  await expectAccessible(page);
+});
+
+test.describe('an organisation without online payments', () => {
+  test.use({ expectedComplaint: /status of 404/ });
+
+  test('says where to pay, and the seats stay held', async ({ page, baseURL }) => {
+    const house = await SeatedHouse.open(baseURL!, { name: 'Pay at the door' });
+    await enter(page, house, await house.person());
+    await choose(page, 'A-1', 'A-2');
+    await page.getByRole('button', { name: 'Hold 2 seats' }).click();
+    await page.getByLabel('Ticket for A-2').selectOption({ index: 1 });
+    await expect(page.getByText(/^Total/)).toContainText('500');
+    await page.getByRole('button', { name: 'Pay online' }).click();
+    await expect(page.getByText('takes no payments online')).toBeVisible();
+    await expect(timer(page)).toBeVisible();
+    expect(await house.seatStatus('A-1')).toBe('held');
+  });
+});
+
+test.describe('an event that is not there', () => {
+  test.use({ expectedComplaint: /status of 404/ });
+
+  test('is told, with a way on', async ({ page, baseURL }) => {
+    const house = await SeatedHouse.open(baseURL!, { name: 'Somewhere' });
+    const who = await house.person();
+    house.eventId = crypto.randomUUID();
+    await page.goto(house.page);
+    await logIn(page, who);
+    await expect(page.getByRole('heading', { name: 'This event could not be read' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible();
+    await expectAccessible(page);
+  });
+});

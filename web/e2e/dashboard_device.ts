@@ -1,0 +1,95 @@
+import { barcodeHash, signScan } from '@voelgoed/rules';
+import type { OwnServer } from './own_server.ts';
+import type { Ticket } from './venue.ts';
+
+interface Paired {
+  device_id: string;
+  api_key: string;
+  gate_id: string;
+}
+
+/** A device without an app: what it sends, and nothing more. */
+export class BareDevice {
+  private constructor(
+    private readonly server: OwnServer,
+    private readonly paired: Paired,
+  ) {}
+
+  static async pair(server: OwnServer, token: string): Promise<BareDevice> {
+    const body = JSON.stringify({ pairing_token: token });
+    const headers = { 'Content-Type': 'application/json' };
+    const path = `${server.url}/api/scanning/pair`;
+    const answer = await fetch(path, { method: 'POST', headers, body });
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+    return new BareDevice(server, (await answer.json()) as Paired);
+  }
+
+  /** The status of the answer, and what it says. */
+  async scan(ticket: Ticket, direction = 'entry'): Promise<{ status: number; said: string }> {
+    const answer = await this.post('/api/scans', {
+      ticket_code: ticket.barcode,
+      device_id: this.paired.device_id,
+      scanned_at: new Date().toISOString(),
+      scan_id: crypto.randomUUID(),
+      direction,
+    });
+    const { status = '' } = (await answer.json()) as { status?: string };
+    return { status: answer.status, said: status };
+  }
+
+  /** The ticket list of an event; its version. */
+  async fetchList(eventId: string): Promise<number> {
+    const path = `${this.server.url}/api/scanning/events/${eventId}/manifest`;
+    const headers = { Authorization: `Bearer ${this.paired.api_key}` };
+    const answer = await fetch(path, { headers });
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+    return ((await answer.json()) as { manifest_version: number }).manifest_version;
+  }
+
+  async heartbeat(facts: Record<string, unknown> = {}): Promise<void> {
+    const body = { device_time: new Date().toISOString(), ...facts };
+    await this.post('/api/scanning/heartbeat', body);
+  }
+
+  /** What it let in while it was alone, a moment ago. */
+  async bring(ticket: Ticket, secondsAgo: number): Promise<void> {
+    const signed = await this.signed(ticket, secondsAgo);
+    const { device_id } = this.paired;
+    const sync_batch_id = crypto.randomUUID();
+    const body = { device_id, sync_batch_id, offset_seconds: 0, scans: [signed] };
+    const answer = await this.post('/api/scanning/sync', body);
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+  }
+
+  /** As a file, for somebody to import. */
+  async export(tickets: Ticket[]): Promise<unknown> {
+    const signed = await Promise.all(tickets.map((ticket) => this.signed(ticket, 30)));
+    const scans = signed.map((scan) => ({ ...scan, offset_seconds: 0 }));
+    const exported_at = new Date().toISOString();
+    return { device_id: this.paired.device_id, exported_at, scans };
+  }
+
+  private async signed(ticket: Ticket, secondsAgo: number) {
+    const at = new Date(Date.now() - secondsAgo * 1_000).toISOString();
+    const fields = {
+      scan_id: crypto.randomUUID(),
+      ticket_id: ticket.id,
+      barcode_hash: await barcodeHash(ticket.barcode),
+      scanned_at: at,
+      gate_id: this.paired.gate_id,
+    };
+    const signature = await signScan(fields, this.paired.api_key);
+    return { ...fields, signature, direction: 'entry', outcome: 'valid' };
+  }
+
+  private post(path: string, body: unknown): Promise<Response> {
+    return fetch(this.server.url + path, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${this.paired.api_key}`,
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    });
+  }
+}

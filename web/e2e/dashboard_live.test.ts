@@ -1,0 +1,125 @@
+import type { Page } from '@playwright/test';
+import { expectAccessible, expectFitsPhone } from './accessibility.ts';
+import { BareDevice } from './dashboard_device.ts';
+import { expect, openEventPage, test } from './dashboard_fixtures.ts';
+import { feed, feedLive } from './dashboard_feed.ts';
+
+const total = (page: Page) => page.getByRole('meter', { name: 'Inside now' });
+
+test('a ticket that is scanned at the gate is counted on the dashboard at once', async ({
+  dashboard: page,
+  venue,
+  gate,
+  server,
+}) => {
+  const [first, second] = await venue.importTickets(2);
+  if (!first || !second) throw new Error('there are no tickets');
+  const device = await BareDevice.pair(server, await venue.pairingToken(gate, 'iPad 1'));
+  await device.heartbeat({ battery_percent: 15, queue_length: 3 });
+  expect(await device.scan(first)).toEqual({ status: 200, said: 'admitted' });
+
+  await openEventPage(page, venue, 'live');
+  await expect(total(page)).toHaveAttribute('aria-valuenow', '1');
+  expect(await device.scan(second)).toEqual({ status: 200, said: 'admitted' });
+  await expect(total(page)).toHaveAttribute('aria-valuenow', '2');
+  await expect(page.getByText('Last minute: 2 in, 0 out')).toBeVisible();
+  await expect(page.getByText('North gate').first()).toBeVisible();
+
+  expect((await device.scan(second)).said).toBe('denied');
+  const denied = page.getByRole('listitem').filter({ hasText: /already/i });
+  await expect(denied.first()).toContainText('1');
+  await expect(page.getByText('1 duplicate among them')).toBeVisible();
+
+  const certainty = page.getByTestId('certainty');
+  await expect(certainty).toHaveText('2 counted, 3 scans still on devices');
+  await expect(page.getByText('has scans to send, battery low')).toBeVisible();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+});
+
+test('says how hard a gate works, who is to come, and what needs somebody', async ({
+  dashboard: page,
+  venue,
+  gate,
+  server,
+}) => {
+  const tickets = await venue.importTickets(120, 12);
+  const device = await BareDevice.pair(server, await venue.pairingToken(gate, 'iPad 1'));
+  await openEventPage(page, venue, 'live');
+  await expect(page.getByText('Nothing needs attention.')).toBeVisible();
+  await expect(page.getByTestId('arrivals')).toContainText('120 tickets still to come.');
+  await expect(page.getByText('Quiet')).toBeVisible();
+  for (const ticket of tickets) expect((await device.scan(ticket)).said).toBe('admitted');
+  await expect(page.getByText(/^(Busy|Under pressure)$/)).toBeVisible();
+
+  const unknown = { id: '', code: '', barcode: 'ZZZZ-ZZZZ-ZZZZ' };
+  await device.scan(unknown);
+  await expect(page.getByText('1 open alert')).toBeVisible({ timeout: 20_000 });
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByRole('link', { name: 'Look at them in the work queues' }).click();
+  const alerts = page.getByRole('region', { name: 'Alerts' });
+  await alerts.getByLabel('Reason').fill('A ticket of another house.');
+  await alerts.getByRole('button', { name: 'Mark seen' }).click();
+  await expect(alerts.getByText('No alerts')).toBeVisible();
+  await page.getByRole('link', { name: 'Live', exact: true }).click();
+  await expect(page.getByText('Nothing needs attention.')).toBeVisible();
+});
+
+test('a gate that is nearly full, and one that is full, are told', async ({
+  dashboard: page,
+  venue,
+}) => {
+  const atGates = [899, 900, 1_000];
+  await feed(page, venue.eventId, { gates: 3, inside: 49_999, silentSeconds: [], atGates });
+  await openEventPage(page, venue, 'live');
+  await expect(page.getByText('The event is nearly full')).toBeVisible();
+  await expect(page.getByText('2 open alerts (1 critical)')).toBeVisible();
+  await expect(page.getByText('1 open conflict')).toBeVisible();
+  await expect(page.getByText('Gate 2 is nearly full')).toBeVisible();
+  await expect(page.getByText('Gate 3 is full')).toBeVisible();
+  await expect(page.getByText(/^Gate 1 is/)).toBeHidden();
+  await expectAccessible(page);
+});
+
+test('the dashboard speaks Afrikaans to who chooses so', async ({ dashboard: page, venue }) => {
+  await openEventPage(page, venue, 'live');
+  await page.getByRole('button', { name: 'Afrikaans' }).click();
+  await expect(page.getByRole('heading', { name: 'Nou binne' })).toBeVisible();
+  await expect(page.locator('html')).toHaveAttribute('lang', 'af');
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'Nou binne' })).toBeVisible();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+});
+
+test('devices that are silent make the count uncertain, and it says so', async ({
+  dashboard: page,
+  venue,
+}) => {
+  await feed(page, venue.eventId, { gates: 3, inside: 1_204, silentSeconds: [250, 240] });
+  await openEventPage(page, venue, 'live');
+  await expect(page.getByTestId('certainty')).toHaveText(
+    /^1\s204 counted, 2 devices silent for up to 4 min$/,
+  );
+  await expectAccessible(page);
+});
+
+test('fifty gates at two hundred scans a second are a few pictures a second', async ({
+  dashboard: page,
+  venue,
+}) => {
+  const seconds = 10;
+  await feed(page, venue.eventId, { gates: 50, inside: 0, silentSeconds: [] });
+  await openEventPage(page, venue, 'live');
+  const figures = await feedLive(page, venue.eventId, { gates: 50, perSecond: 200, seconds });
+  await expect(total(page)).toHaveAttribute('aria-valuenow', String(figures.scans));
+  // Never more often than it may be drawn, however many messages there are.
+  expect(figures.pictures).toBeLessThanOrEqual(seconds * 4 + 2);
+  const percent = (part: number) => `${((part / figures.seconds) * 100).toFixed(1)} %`;
+  console.log(
+    `dashboard, 50 gates, ${figures.scans} scans in ${figures.seconds.toFixed(1)} s: script ` +
+      `${percent(figures.scriptSeconds)} of a core, all of the page's work ` +
+      `${percent(figures.taskSeconds)}, ${figures.pictures} pictures`,
+  );
+});

@@ -1,0 +1,142 @@
+import type { Page } from '@playwright/test';
+import { expectAccessible, expectFitsPhone } from './accessibility.ts';
+import { SeatedHouse } from './box_office_house.ts';
+import { demo } from './demo.ts';
+import { expect, test } from './fixtures.ts';
+import { logIn } from './log_in.ts';
+
+const TEST_MS_MAX = 180_000;
+
+// Seats that are taken, and a layout that cannot change.
+test.use({ expectedComplaint: /status of 409/ });
+
+test.beforeEach(() => test.setTimeout(TEST_MS_MAX));
+
+async function openOverlay(page: Page, house: SeatedHouse): Promise<void> {
+  await page.goto(`/dashboard/?org=${demo().organization_slug}#/events/${house.eventId}/layout`);
+  await logIn(page, demo().users.owner);
+  await expect(page.getByRole('heading', { name: 'Seats', exact: true })).toBeVisible();
+  await expect(page.getByText('Live updates on')).toBeVisible();
+}
+
+async function openRow(page: Page, row: string): Promise<void> {
+  await page.getByRole('button', { name: 'List', exact: true }).click();
+  await page.locator('summary', { hasText: 'Stalls' }).click();
+  await page.locator('summary', { hasText: `Row ${row}` }).click();
+}
+
+/** The place of a seat of `aHall` on the canvas: the map shows the whole house, in the middle. */
+async function seatPlace(page: Page, x: number, y: number): Promise<{ x: number; y: number }> {
+  const { width, height } = (await page.locator('canvas').boundingBox())!;
+  const bounds = { x: -1, y: -3, width: 11, height: 12 };
+  const scale = Math.min((width - 24) / bounds.width, (height - 24) / bounds.height, 64);
+  return {
+    x: width / 2 + (x - (bounds.x + bounds.width / 2)) * scale,
+    y: height / 2 + (y - (bounds.y + bounds.height / 2)) * scale,
+  };
+}
+
+test('a seat is blocked by a click, and the box office sees it at once', async ({
+  page,
+  otherPage,
+  baseURL,
+}) => {
+  const house = await SeatedHouse.open(baseURL!, { name: 'Blocked' });
+  const buyer = await house.person();
+  await otherPage.goto(house.page);
+  await logIn(otherPage, buyer);
+  await openRow(otherPage, 'A');
+  const seat = otherPage.getByRole('checkbox', { name: /^Seat 3,/ });
+  await expect(seat).toBeEnabled();
+
+  await openOverlay(page, house);
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.locator('canvas').click({ position: await seatPlace(page, 2, 5) });
+  await expect(page.getByRole('heading', { name: '1 seat chosen' })).toBeVisible();
+  await expect(page.getByText('A-3', { exact: true })).toBeVisible();
+  await page.getByRole('button', { name: 'Block 1 seat' }).click();
+  await expect(page.getByLabel('Reason')).toHaveAccessibleDescription(/Say why/);
+  await page.getByLabel('Reason').fill('A broken chair');
+  await page.getByRole('button', { name: 'Block 1 seat' }).click();
+  await expect(page.getByText('1 seat is blocked.')).toBeVisible();
+  await expect(seat).toBeDisabled();
+  await expect(otherPage.getByText('Seat 3, not for sale')).toBeVisible();
+  expect(await house.seatStatus('A-3')).toBe('blocked');
+
+  await openRow(page, 'A');
+  await page.getByRole('checkbox', { name: 'Seat 3, blocked' }).check();
+  await page.getByLabel('Reason').fill('Mended');
+  await page.getByRole('button', { name: 'Put 1 seat back' }).click();
+  await expect(page.getByText('1 seat is back.')).toBeVisible();
+  await expect(seat).toBeEnabled();
+});
+
+test('rows and frames are chosen at once; a held seat is blocked only when that is said', async ({
+  page,
+  otherPage,
+  baseURL,
+}) => {
+  const house = await SeatedHouse.open(baseURL!, { name: 'Frames' });
+  await openOverlay(page, house);
+  await page.getByLabel('a row', { exact: true }).check();
+  await page.locator('canvas').click({ position: await seatPlace(page, 4, 6) });
+  await expect(page.getByRole('heading', { name: '10 seats chosen' })).toBeVisible();
+  await page.getByRole('button', { name: 'Let go' }).click();
+
+  await page.getByLabel('all in a frame').check();
+  await page.locator('canvas').scrollIntoViewIfNeeded();
+  const box = (await page.locator('canvas').boundingBox())!;
+  const from = await seatPlace(page, -0.5, 4.5);
+  const to = await seatPlace(page, 2.5, 6.5);
+  await page.mouse.move(box.x + from.x, box.y + from.y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + to.x, box.y + to.y, { steps: 4 });
+  await page.mouse.up();
+  await expect(page.getByRole('heading', { name: '6 seats chosen' })).toBeVisible();
+
+  await otherPage.goto(house.page);
+  await logIn(otherPage, await house.person());
+  await openRow(otherPage, 'A');
+  await otherPage.getByRole('checkbox', { name: /^Seat 1,/ }).check();
+  await otherPage.getByRole('checkbox', { name: /^Seat 2,/ }).check();
+  await otherPage.getByRole('button', { name: /^Hold/ }).first().click();
+  await expect(page.getByText('2 held')).toBeVisible();
+
+  await page.getByRole('checkbox', { name: 'Floor is open' }).click();
+  await expect(page.getByRole('alert')).toContainText('Somebody holds seats right now');
+  await expect(page.getByRole('checkbox', { name: 'Floor is open' })).toBeChecked();
+
+  await page.getByLabel('Reason').fill('The roof leaks');
+  await page.getByRole('button', { name: 'Block 6 seats' }).click();
+  const dialog = page.getByRole('dialog', { name: '2 seats are held or sold' });
+  await expect(dialog).toContainText('A-1, A-2');
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect(await house.seatStatus('A-3')).toBe('available');
+  await page.getByRole('button', { name: 'Block 6 seats' }).click();
+  await page.getByRole('button', { name: 'Block them all the same' }).click();
+  await expect(page.getByText('6 seats are blocked.')).toBeVisible();
+  expect(await house.seatStatus('A-1')).toBe('blocked');
+});
+
+test('an event closes zones and blocks seats in the layout itself', async ({ page, baseURL }) => {
+  const house = await SeatedHouse.open(baseURL!, { name: 'Overrides' });
+  await openOverlay(page, house);
+  await page.getByRole('checkbox', { name: 'Floor is open' }).click();
+  await expect(page.getByRole('checkbox', { name: 'Floor is open' })).not.toBeChecked();
+  await openRow(page, 'B');
+  await page.getByRole('button', { name: 'All seats of row B' }).click();
+  await page.getByRole('button', { name: 'Block the chosen seats in the layout' }).click();
+  await expect(page.getByText('10 seats are blocked by the layout.')).toBeVisible();
+  expect(await house.seatStatus('B-4')).toBe('blocked');
+
+  await page.getByRole('checkbox', { name: 'Seat 4, blocked' }).check();
+  await page.getByLabel('Reason').fill('By mistake');
+  await page.getByRole('button', { name: 'Put 1 seat back' }).click();
+  await expect(page.getByRole('alert')).toContainText('The layout of this event blocks');
+  await page.getByRole('button', { name: 'Take the chosen seats out' }).click();
+  await expect(page.getByText('9 seats are blocked by the layout.')).toBeVisible();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+});

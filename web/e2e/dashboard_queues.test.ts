@@ -1,0 +1,101 @@
+import { expectAccessible, expectFitsPhone } from './accessibility.ts';
+import { BareDevice } from './dashboard_device.ts';
+import { expect, openEventPage, test } from './dashboard_fixtures.ts';
+
+test('two people let in with one ticket: both scans side by side, and a decision with its reason', async ({
+  dashboard: page,
+  venue,
+  gate,
+  server,
+}) => {
+  const [ticket] = await venue.importTickets(1);
+  if (!ticket) throw new Error('there is no ticket');
+  const south = await venue.openGate('south', 'South gate');
+  const online = await BareDevice.pair(server, await venue.pairingToken(gate, 'iPad north'));
+  const alone = await BareDevice.pair(server, await venue.pairingToken(south, 'iPad south'));
+  await openEventPage(page, venue, 'queues');
+  await expect(page.getByText('No conflicts')).toBeVisible();
+
+  expect((await online.scan(ticket)).said).toBe('admitted');
+  await alone.bring(ticket, 0);
+  const conflicts = page.getByRole('region', { name: 'Conflicts' });
+  const card = conflicts.getByRole('listitem');
+  await expect(card).toContainText('Two people let in with one ticket');
+  await expect(card).toContainText(ticket.code);
+  await expect(card).toContainText('iPad north');
+  await expect(card).toContainText('iPad south');
+  await expect(card).toContainText('Brought later by the device');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  await card.getByRole('button', { name: 'Mark reviewed' }).click();
+  await expect(card.getByLabel('Reason')).toHaveAccessibleDescription(/Say why\./);
+  await card.getByLabel('Reason').fill('A father and his child.');
+  await card.getByRole('button', { name: 'Mark reviewed' }).click();
+  await expect(conflicts.getByText('No conflicts')).toBeVisible();
+
+  await page.getByLabel('Also show what was decided').check();
+  await expect(card).toContainText('Reviewed');
+  await expect(card).toContainText('Reason: A father and his child.');
+});
+
+test('imported scans wait, are looked at, and count once they are accepted', async ({
+  dashboard: page,
+  venue,
+  gate,
+  server,
+}) => {
+  const tickets = await venue.importTickets(2);
+  const device = await BareDevice.pair(server, await venue.pairingToken(gate, 'iPad lost'));
+  await venue.importQueue(await device.export(tickets));
+  await openEventPage(page, venue, 'queues');
+  const recoveries = page.getByRole('region', { name: 'Unverified scans' }).first();
+  await expect(recoveries).toContainText('2 of 2 scans kept');
+  await recoveries.getByRole('button', { name: 'Show the scans' }).click();
+  await expect(recoveries.getByRole('row')).toHaveCount(3);
+  await expect(recoveries.getByRole('row').nth(1)).toContainText('Right');
+  await expect(recoveries.getByRole('row').nth(1)).toContainText('Before the device was ours');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  await recoveries.getByLabel('Reason').fill('Its network was down all evening.');
+  await recoveries.getByRole('button', { name: 'Accept' }).click();
+  await expect(recoveries.getByText('Nothing waits')).toBeVisible();
+  await openEventPage(page, venue, 'live');
+  const inside = page.getByRole('meter', { name: 'Inside now' });
+  await expect(inside).toHaveAttribute('aria-valuenow', '2');
+});
+
+test('an alert is marked as seen, with a reason', async ({
+  dashboard: page,
+  venue,
+  gate,
+  server,
+}) => {
+  const device = await BareDevice.pair(server, await venue.pairingToken(gate, 'iPad north'));
+  await device.scan({ id: '', code: '', barcode: 'AAAA-BBBB-CCCC' });
+  await openEventPage(page, venue, 'queues');
+  const alerts = page.getByRole('region', { name: 'Alerts' });
+  await expect(alerts.getByRole('listitem')).toContainText('A code that nobody has');
+  await expect(alerts.getByRole('listitem')).toContainText('iPad north');
+  await alerts.getByLabel('Reason').fill('A voucher of another event.');
+  await alerts.getByRole('button', { name: 'Mark seen' }).click();
+  await expect(alerts.getByText('No alerts')).toBeVisible();
+});
+
+test('the audit log is searched by what was done', async ({ dashboard: page, venue, gate }) => {
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  await expect(page.getByRole('heading', { name: 'Audit log' })).toBeVisible();
+  await page.getByLabel('Action').fill('gate_created');
+  await page.getByLabel('Its id').fill(gate.id);
+  await page.getByRole('button', { name: 'Search' }).click();
+  const found = page.getByRole('main').getByRole('listitem');
+  await expect(found).toHaveCount(1);
+  await expect(found).toContainText('gate_created');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  await page.getByLabel('Its id').fill(venue.eventId);
+  await page.getByRole('button', { name: 'Search' }).click();
+  await expect(page.getByText('Nothing found')).toBeVisible();
+});

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
+import { expect, test } from './scanner_fixtures.ts';
+
+test('the camera reads the code of the office', async ({ app, camera, gate, page, venue }) => {
+  await camera.hold(await venue.pairingToken(gate, 'Phone'));
+  await app.open();
+  await page.getByRole('button', { name: 'Scan the code of the office' }).click();
+  await app.isReady();
+  await expect(page.getByRole('banner')).toContainText('North gate');
+});
+
+test('the office approves a device that shows its own code', async ({ app, gate, page, venue }) => {
+  await app.open();
+  await page.getByRole('button', { name: 'Show a code on this device' }).click();
+  await expect(page.getByText('Waiting to be approved')).toBeVisible();
+  const shown = page.getByRole('img', { name: 'The QR code of this device' });
+  await venue.approve(gate, 'Tablet', await textOf(await shown.screenshot()));
+  await app.isReady();
+  expect((await venue.devices()).map(({ name }) => name)).toContain('Tablet');
+});
+
+test('a link that ends with the code pairs, and its code is not kept in the address', async ({
+  app,
+  gate,
+  page,
+  venue,
+}) => {
+  await app.open(`#/pair/${await venue.pairingToken(gate, 'Phone')}`);
+  await app.isReady();
+  await expect(page).toHaveURL(/\/scanner\/#\/$/);
+});
+
+test('whoever types a wrong code is told what to do, and so is who scans a ticket', async ({
+  app,
+  camera,
+  page,
+  tickets,
+}) => {
+  await app.open();
+  await page.getByRole('button', { name: 'Type the code' }).click();
+  await page.getByLabel('Pairing code').fill('7k2m 9qxd');
+  await page.getByRole('button', { name: 'Pair', exact: true }).click();
+  await expect(page.getByRole('alert').getByText('It has twelve letters and digits')).toBeVisible();
+  await page.getByLabel('Pairing code').fill('7k2m 9qxd e4tr');
+  await page.getByRole('button', { name: 'Pair', exact: true }).click();
+  await expect(app.problem('pairing_token_not_found')).toContainText('Ask for a new code');
+  await page.getByRole('button', { name: 'Back' }).click();
+  await camera.hold(tickets[0].barcode);
+  await page.getByRole('button', { name: 'Scan the code of the office' }).click();
+  await expect(app.problem('token_is_ticket')).toBeVisible();
+});
+
+async function textOf(picture: Buffer): Promise<string> {
+  const file = fileURLToPath(import.meta.resolve('zxing-wasm/reader/zxing_reader.wasm'));
+  const wasmBinary = new Uint8Array(readFileSync(file)).buffer;
+  await prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true });
+  const [found] = await readBarcodes(new Uint8Array(picture));
+  return found?.text ?? '';
+}

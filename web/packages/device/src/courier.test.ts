@@ -1,0 +1,183 @@
+import 'fake-indexeddb/auto';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { CourierOptions } from './courier.ts';
+import { Courier } from './courier.ts';
+import type { Device } from './client.ts';
+import type { Scene } from './testing.ts';
+import { ready, scene } from './testing.ts';
+import { codeOf, manifestOf } from './testing_manifest.ts';
+
+let at: Scene;
+let couriers: Courier[];
+beforeEach(() => {
+  at = scene();
+  couriers = [];
+});
+afterEach(() => {
+  couriers.forEach((courier) => courier.stop());
+  at.closeAll();
+});
+
+const SYNC = '/api/scanning/sync';
+const HEARTBEAT = '/api/scanning/heartbeat';
+
+/** Sleeps that end when they are told to. */
+class Naps {
+  naps: { ms: number; end: () => void }[] = [];
+
+  readonly sleep = (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      const nap = { ms: Math.round(ms), end: () => this.end(nap, resolve) };
+      this.naps.push(nap);
+      signal?.addEventListener('abort', nap.end);
+      if (signal?.aborted) nap.end();
+    });
+
+  private end(nap: { ms: number }, resolve: () => void): void {
+    this.naps = this.naps.filter((each) => each !== nap);
+    resolve();
+  }
+
+  endAll(): void {
+    for (const nap of [...this.naps]) nap.end();
+  }
+
+  get lengths(): number[] {
+    return this.naps.map((nap) => nap.ms).sort((one, other) => one - other);
+  }
+}
+
+function employ(device: Device, naps: Naps, options: CourierOptions = {}): Courier {
+  const { now } = at.world;
+  const courier = new Courier(device, { sleep: naps.sleep, now, random: () => 0.5, ...options });
+  couriers.push(courier);
+  courier.start();
+  return courier;
+}
+
+async function isIdle(naps: Naps): Promise<void> {
+  await expect.poll(() => naps.lengths).toEqual([30_000, 30_000]);
+}
+
+test('at the start it says how it is, and brings what waits', async () => {
+  const device = await ready(at);
+  await device.scan(codeOf(1), 'entry', { offline: true });
+  const naps = new Naps();
+  employ(device, naps, { battery: async () => 41.6 });
+  await isIdle(naps);
+  expect(at.server.callsTo(HEARTBEAT)[0]?.body).toMatchObject({
+    battery_percent: 42,
+    queue_length: 1,
+    manifest_version: 1,
+  });
+  expect(device.status).toMatchObject({ pending: 0, reach: 'online', retryAt: null });
+});
+
+test('a new scan is brought at once, and those after it together', async () => {
+  const device = await ready(at);
+  const naps = new Naps();
+  employ(device, naps);
+  await isIdle(naps);
+  at.world.ms += 10_000;
+  await device.scan(codeOf(1), 'entry', { offline: true });
+  await expect.poll(() => device.status.pending).toBe(0);
+  await isIdle(naps);
+  await device.scan(codeOf(2), 'entry', { offline: true });
+  await expect.poll(() => naps.lengths).toEqual([6_000, 30_000]);
+  await device.scan(codeOf(3), 'entry', { offline: true });
+  at.world.ms += 6_000;
+  naps.naps.find((nap) => nap.ms === 6_000)?.end();
+  await expect.poll(() => device.status.pending).toBe(0);
+  expect(at.server.callsTo(SYNC)).toHaveLength(2);
+});
+
+test('after a failure it waits, new scans do not hurry it, and a nudge does', async () => {
+  const device = await ready(at);
+  device.close();
+  const naps = new Naps();
+  const reopened = await at.open({ sleep: naps.sleep });
+  at.server.weather = () => 'lost';
+  await reopened.scan(codeOf(1), 'entry');
+  const courier = employ(reopened, naps);
+  await expect.poll(() => naps.lengths).toEqual([22_500, 30_000]);
+  expect(reopened.status).toMatchObject({ reach: 'offline', retryAt: at.world.ms + 22_500 });
+
+  const calls = at.server.calls.length;
+  await reopened.scan(codeOf(2), 'entry', { offline: true });
+  expect(at.server.calls).toHaveLength(calls);
+
+  at.server.weather = () => 'fine';
+  courier.nudge();
+  await expect.poll(() => reopened.status.pending).toBe(0);
+  expect(reopened.status).toMatchObject({ reach: 'online', retryAt: null });
+});
+
+test('a heartbeat that gets through again is enough to bring what waits', async () => {
+  const device = await ready(at);
+  device.close();
+  const naps = new Naps();
+  const reopened = await at.open({ sleep: naps.sleep });
+  at.server.weather = () => 'lost';
+  await reopened.scan(codeOf(1), 'entry');
+  employ(reopened, naps);
+  await expect.poll(() => naps.lengths).toEqual([22_500, 30_000]);
+  at.server.weather = () => 'fine';
+  naps.naps.find((nap) => nap.ms === 30_000)?.end();
+  await expect.poll(() => reopened.status.pending).toBe(0);
+});
+
+test('what waited for a new key is brought as soon as there is one', async () => {
+  const device = await ready(at);
+  device.close();
+  const naps = new Naps();
+  const reopened = await at.open({ sleep: naps.sleep });
+  await reopened.scan(codeOf(1), 'entry', { offline: true });
+  at.server.status = 'revoked';
+  employ(reopened, naps);
+  await expect.poll(() => naps.lengths).toEqual([22_500, 30_000]);
+  expect(reopened.isRevoked).toBe(true);
+
+  at.server.tokens.add('again');
+  await reopened.pair('again');
+  await expect.poll(() => reopened.status.pending).toBe(0);
+  await isIdle(naps);
+  expect(at.server.callsTo(HEARTBEAT).at(-1)?.apiKey).toBe(at.server.apiKey);
+});
+
+test('it tells of faults that somebody has to do something about', async () => {
+  const device = await ready(at);
+  const naps = new Naps();
+  const faults: unknown[] = [];
+  at.server.manifests.push(await manifestOf(2, at.world.ms, 25));
+  at.server.weather = ({ path }) => (path.includes('manifest') ? 'cut' : 'fine');
+  employ(device, naps, { onFault: (fault) => faults.push(fault) });
+  await isIdle(naps);
+  expect(faults).toMatchObject([{ code: 'forged_manifest', kind: 'signature' }]);
+  at.server.weather = () => 'lost';
+  at.world.ms += 30_000;
+  naps.endAll();
+  await isIdle(naps);
+  expect(faults).toHaveLength(1);
+});
+
+test('of a device that is nobody’s or revoked, nothing is sent', async () => {
+  const device = await at.open();
+  const naps = new Naps();
+  employ(device, naps);
+  await isIdle(naps);
+  expect(at.server.calls).toEqual([]);
+});
+
+test('reach is judged by what answers: slowly, or only that it cannot, is degraded', async () => {
+  const device = await ready(at);
+  expect(device.status.reach).toBe('online');
+  at.server.weather = () => 'slow';
+  await device.scan(codeOf(1), 'entry');
+  expect(device.status.reach).toBe('degraded');
+  at.server.weather = () => new Response('<html>', { status: 200 });
+  await device.scan(codeOf(2), 'entry');
+  expect(device.status.reach).toBe('offline');
+  at.server.weather = () => new Response('bad gateway', { status: 502 });
+  await device.scan(codeOf(3), 'entry');
+  expect(device.status.reach).toBe('degraded');
+});

@@ -1,0 +1,69 @@
+/** A device says how it is, and does what the answer asks for. */
+import { momentText } from '@voelgoed/rules';
+import { MICROSECONDS_PER_MS } from './clock.ts';
+import type { Core } from './core.ts';
+import { APP_VERSION } from './core.ts';
+import { confirm, hydrate } from './hydration.ts';
+import { readStation } from './kept.ts';
+import { ask, rotate } from './keys.ts';
+import { require } from './link.ts';
+import type { HeartbeatReport, Station } from './model.ts';
+import { fits, shaped } from './shapes.ts';
+
+const HEARTBEAT = '/api/scanning/heartbeat';
+
+const readStationData = shaped<{ data: Station }>({ data: fits(readStation) });
+
+export async function beat(core: Core, said: HeartbeatReport): Promise<void> {
+  const station = await report(core, said);
+  if (station.is_rotation_due) await rotate(core);
+  const newest = station.manifest_version;
+  const known = core.register?.manifest.manifest_version;
+  if (newest === null || station.event_id === null) return;
+  if (known === undefined || known < newest) await hydrate(core);
+  else await confirm(core);
+}
+
+/**
+ * Before scans are brought that were read from a clock of which nobody knows how wrong it is; or by a
+ * device that is not wanted at present, for which an attempt to bring something raises an alarm.
+ */
+export async function compareClocks(core: Core): Promise<void> {
+  if (!core.clock.isSure || core.standing !== 'active') await report(core, {});
+}
+
+/** Where the device is now; it is moved there. */
+export async function report(core: Core, said: HeartbeatReport): Promise<Station> {
+  const reading = await core.ledger.read();
+  const battery = said.battery_percent ?? null;
+  const body = JSON.stringify({
+    device_time: momentText(reading.ms * MICROSECONDS_PER_MS),
+    battery_percent: battery === null ? null : Math.min(100, Math.max(0, Math.round(battery))),
+    queue_length: core.counts.pending,
+    app_version: APP_VERSION,
+    manifest_version: core.register?.manifest.manifest_version ?? null,
+  });
+  const answered = require(await ask(core, { method: 'POST', path: HEARTBEAT, body }), 200);
+  const station = answered.read(readStationData).data;
+  if (station.offset_seconds !== null) {
+    await core.ledger.learn(station.offset_seconds, answered.roundTripMs);
+  }
+  await move(core, station, answered.apiKey);
+  return station;
+}
+
+async function move(core: Core, station: Station, apiKey: string | null): Promise<void> {
+  const { gate_id, event_id } = station;
+  const isElsewhere = await core.store.writeAll(async (tx) => {
+    const identity = await tx.state('identity');
+    if (identity === null || identity.api_key !== apiKey) return false;
+    await tx.keep('station', station);
+    if (identity.gate_id === gate_id && identity.event_id === event_id) return false;
+    await tx.keep('identity', { ...identity, gate_id, event_id });
+    if (identity.event_id !== event_id) await tx.forgetManifest();
+    return true;
+  });
+  await core.refresh();
+  if (isElsewhere) await core.loadRegister();
+  core.tell(isElsewhere ? { state: true, manifest: true } : { state: true });
+}

@@ -1,0 +1,12 @@
+/** The manifest as it is kept, and as it is looked up in. */
+import { readManifest, Register } from '@voelgoed/rules';
+import type { KeptManifest } from './kept.ts';
+
+/** It was verified before it was kept. What cannot be read any more is fetched anew. */
+export function loadedRegister(kept: KeptManifest): Register | null {
+  try {
+    return new Register(readManifest(kept.document), kept.code_key);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,54 @@
+/** What an admission makes of what is known of a ticket. */
+
+import type { History } from './model.ts';
+import type { Moment } from './moments.ts';
+
+/** What is known of the coming and going with a ticket. */
+export interface Attendance {
+  last_scanned_at: Moment | null;
+  last_entry_day: string | null;
+  day_entries: number;
+  is_inside: boolean;
+  scan_count: number;
+}
+
+export const NOBODY_CAME: History = {
+  entries: 0,
+  entries_by_day: {},
+  last_scanned_at: null,
+  inside_day: null,
+};
+
+/** Of a ticket that nobody came with. */
+export const BLANK: Attendance = {
+  last_scanned_at: null,
+  last_entry_day: null,
+  day_entries: 0,
+  is_inside: false,
+  scan_count: 0,
+};
+
+export function comeIn(before: Attendance, at: Moment, day: string): Attendance {
+  return {
+    last_scanned_at: at,
+    last_entry_day: day,
+    day_entries: before.last_entry_day === day ? before.day_entries + 1 : 1,
+    is_inside: true,
+    scan_count: before.scan_count + 1,
+  };
+}
+
+export function leave(before: Attendance): Attendance {
+  return { ...before, is_inside: false };
+}
+
+export function historyOf(attendance: Attendance): History {
+  const day = attendance.last_entry_day;
+  if (day === null) return NOBODY_CAME;
+  return {
+    entries: attendance.scan_count,
+    entries_by_day: { [day]: attendance.day_entries },
+    last_scanned_at: attendance.last_scanned_at,
+    inside_day: attendance.is_inside ? day : null,
+  };
+}

@@ -1,0 +1,110 @@
+/** What a manifest tells of a ticket, and what a device knows besides: whom it let through itself. */
+
+import { NOBODY_CAME } from './attendance.ts';
+import { dayOf } from './decision.ts';
+import type { Entry, ManifestGate } from './manifest_model.ts';
+import type { History, OwnScan, OwnScans } from './model.ts';
+import { parseMoment, type Moment } from './moments.ts';
+import type { Register } from './register.ts';
+
+/** Of a ticket, as far as a device knows it. */
+export interface Story {
+  history: History;
+  /** Where somebody last came in with it: the code of the gate, or its id. */
+  lastGate: string | null;
+}
+
+/** Of a device's own scans those that its manifest does not count yet, in their order. */
+export function unknownTo(
+  register: Register,
+  entry: Entry | undefined,
+  own: readonly OwnScan[],
+): OwnScan[] {
+  const unknown = own.filter((scan) => !isCounted(register, entry, scan));
+  return unknown.sort((one, other) => one.at - other.at);
+}
+
+function isCounted(register: Register, entry: Entry | undefined, scan: OwnScan): boolean {
+  if (scan.acknowledged_at !== null && scan.acknowledged_at < register.generatedAt) return true;
+  // The answer was lost, but the manifest shows that the scan arrived.
+  return scan.direction === 'entry' && scan.at === lastScannedAt(entry);
+}
+
+function lastScannedAt(entry: Entry | undefined): Moment | null {
+  return entry?.last_scanned_at === undefined ? null : parseMoment(entry.last_scanned_at);
+}
+
+/** The manifest's, and then what it does not know. An entry before its last one counts, but changes
+ * neither when somebody last came nor whether they are inside. */
+export function storyOf(
+  register: Register,
+  entry: Entry | undefined,
+  unknown: readonly OwnScan[],
+): Story {
+  const before = historyOf(entry);
+  let { entries, last_scanned_at: last, inside_day: inside } = before;
+  let lastGate = entry?.last_gate ?? null;
+  const byDay: Record<string, number> = { ...before.entries_by_day };
+  for (const scan of unknown) {
+    const isLater = last === null || scan.at > last;
+    if (scan.direction === 'exit') {
+      if (isLater) inside = null;
+      continue;
+    }
+    const day = dayOf(register.event.days, scan.at);
+    entries += 1;
+    if (day !== null) byDay[day] = (byDay[day] ?? 0) + 1;
+    if (isLater) [last, inside, lastGate] = [scan.at, day, scan.gate];
+  }
+  const history = { entries, entries_by_day: byDay, last_scanned_at: last, inside_day: inside };
+  return { history, lastGate };
+}
+
+function historyOf(entry: Entry | undefined): History {
+  if (entry?.day === undefined) return NOBODY_CAME;
+  return {
+    entries: entry.entries ?? 0,
+    entries_by_day: { [entry.day]: entry.day_entries ?? 0 },
+    last_scanned_at: lastScannedAt(entry),
+    inside_day: entry.is_inside ? entry.day : null,
+  };
+}
+
+/** How many are inside by this gate: as the manifest counted them, and as this device's own scans
+ * moved them since. Only counted where it matters. */
+export function insideOf(
+  register: Register,
+  gate: ManifestGate,
+  at: Moment,
+  own: OwnScans,
+): number {
+  if (gate.access_rules.max_concurrent === null) return 0;
+  const today = dayOf(register.event.days, at);
+  let inside =
+    dayOf(register.event.days, register.generatedAt) === today ? counted(register, gate) : 0;
+  for (const [ticketId, scans] of own) {
+    const entry = register.byTicket.get(ticketId);
+    const unknown = unknownTo(register, entry, scans);
+    if (unknown.length === 0) continue;
+    inside += isInside(register, storyOf(register, entry, unknown), gate, today);
+    inside -= isInside(register, storyOf(register, entry, []), gate, today);
+  }
+  return Math.max(inside, 0);
+}
+
+function counted(register: Register, gate: ManifestGate): number {
+  return register.manifest.occupancy
+    .filter(({ gate_id }) => gate_id === gate.gate_id)
+    .reduce((sum, { inside }) => sum + inside, 0);
+}
+
+/** By this gate, today: one or none. */
+function isInside(
+  register: Register,
+  { history, lastGate }: Story,
+  gate: ManifestGate,
+  day: string | null,
+): number {
+  const isToday = history.inside_day !== null && history.inside_day === day;
+  return isToday && register.gates.get(lastGate ?? '') === gate ? 1 : 0;
+}
