@@ -27,10 +27,14 @@ from tests.support import (
     free_port,
 )
 from voelgoed.config import Settings
+from voelgoed.device import scanning as device_scanning
 from voelgoed.infra import cache as cache_module
+from voelgoed.infra import database as database_module
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.migrate import migrate
+from voelgoed.infra.web import App
+from voelgoed.scanning.actions import scan_desk, surroundings
 from voelgoed.server import configuration, listen, url_of
 from voelgoed.services import Services, build_services, running
 
@@ -45,6 +49,7 @@ MEMORY_FREE_BYTES_MIN = 2 * 1024**3
 TEST_SECONDS_MAX = 600
 CLOSING_IDLE_SECONDS = 120
 CLOSING_SECONDS_MAX = 0.1
+PATIENT_SECONDS = 20.0
 
 # What a test wrote need not survive this machine; tests of crashes have their own cluster.
 FAST = {
@@ -69,6 +74,20 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         return (yield)
     finally:
         signal.alarm(0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_for_an_answer() -> Iterator[None]:
+    """Whoever waits at a gate or for a page is told within two seconds that it takes too long. Next to
+    other tests much takes longer that is not wrong. A test of such a limit sets it itself."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(database_module, "ACQUIRE_TIMEOUT_S", PATIENT_SECONDS)
+        patched.setattr(database_module, "FIRST_WORD_TIMEOUT_S", PATIENT_SECONDS)
+        patched.setattr(scan_desk, "ANSWER_S", PATIENT_SECONDS)
+        patched.setattr(scan_desk, "BUSY_S", PATIENT_SECONDS)
+        patched.setattr(surroundings, "WAIT_FOR_PLAN_S", PATIENT_SECONDS)
+        patched.setattr(device_scanning, "ONLINE_WAIT_S", PATIENT_SECONDS)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -136,9 +155,11 @@ async def url(services: Services) -> AsyncIterator[str]:
 
 
 @contextlib.asynccontextmanager
-async def serving(services: Services, certificate: Path | None = None) -> AsyncIterator[str]:
+async def serving(
+    services: Services, certificate: Path | None = None, app: App | None = None
+) -> AsyncIterator[str]:
     listener = listen("127.0.0.1", 0)
-    config = configuration(services, certificate)
+    config = configuration(services, certificate, app)
     # On a busy machine a client may use its line again just when five seconds are over.
     config.timeout_keep_alive = CLOSING_IDLE_SECONDS
     config.load()

@@ -12,16 +12,20 @@ import uvloop
 
 from voelgoed import admin
 from voelgoed.config import PREFIX, Settings, SettingsError
+from voelgoed.demo.bank import Bank
+from voelgoed.demo.file import Demo
 from voelgoed.demo.seed import ensure_demo
 from voelgoed.device.cli import device
 from voelgoed.device.model import DeviceFault
 from voelgoed.device.simulation.cli import simulate
+from voelgoed.http import create_app
 from voelgoed.infra.certificate import ensure_certificate, own_addresses
 from voelgoed.infra.clock import Clock
 from voelgoed.infra.data_directory import DataDirectory, DataDirectoryError
 from voelgoed.infra.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from voelgoed.infra.migrate import MigrationError, migrate
 from voelgoed.infra.refusal import Refusal
+from voelgoed.infra.web import App
 from voelgoed.openapi import document
 from voelgoed.seating.cli import UnreadableLayout
 from voelgoed.server import PortError, listen, serve, url_of, work
@@ -96,7 +100,7 @@ def up(
     try:
         listener = listen(host or ("0.0.0.0" if https else "127.0.0.1"), port)  # noqa: S104 (asked for)
         address = address_of(listener, https=https)
-        if https and settings.public_url is None:
+        if settings.public_url is None:
             settings = msgspec.structs.replace(settings, public_url=address.phone or address.here)
         directory.announce(address.here)
         certificate = (
@@ -116,6 +120,7 @@ def up(
                     with_jobs=True,
                     on_ready=lambda: welcome(address, directory.path, demo),
                     certificate=certificate,
+                    app=_with_bank(services, demo),
                 )
             )
             admin.step("Stopping")
@@ -189,6 +194,11 @@ def _database(settings: Settings, directory: DataDirectory) -> Generator[str]:
         for number in (signal.SIGINT, *ENDS):  # a second Ctrl-C must not leave it running
             signal.signal(number, signal.SIG_IGN)
         postgres.stop()
+
+
+def _with_bank(services: Services, demo: Demo | None) -> App:
+    app = create_app(services)
+    return app if demo is None else Bank(app, services.checkout, demo)
 
 
 def _services(settings: Settings, database_url: str) -> Services:

@@ -12,6 +12,7 @@ import uvicorn
 
 from voelgoed.config import Settings
 from voelgoed.http import create_app
+from voelgoed.infra.web import App
 from voelgoed.protocol import protocol_for
 from voelgoed.services import Services, running
 
@@ -64,11 +65,12 @@ async def serve(
     with_jobs: bool,
     on_ready: Callable[[], None],
     certificate: Path | None = None,
+    app: App | None = None,
 ) -> None:
-    """With a certificate, over TLS."""
+    """With a certificate, over TLS; with an app of the caller's, that instead of ours alone."""
     _collect_garbage_seldom()
     async with running(services, with_jobs=with_jobs):
-        server = _Server(configuration(services, certificate), on_ready)
+        server = _Server(configuration(services, certificate, app), on_ready)
         with _ending_by_signal(server):
             await server.serve(sockets=[listener])
 
@@ -101,10 +103,12 @@ class _Server(uvicorn.Server):
         self._on_ready()
 
 
-def configuration(services: Services, certificate: Path | None = None) -> uvicorn.Config:
+def configuration(
+    services: Services, certificate: Path | None = None, app: App | None = None
+) -> uvicorn.Config:
     settings: Settings = services.settings
     return uvicorn.Config(
-        create_app(services),  # pyright: ignore[reportArgumentType]
+        app or create_app(services),  # pyright: ignore[reportArgumentType]
         http=protocol_for(services),  # pyright: ignore[reportArgumentType]
         lifespan="off",
         access_log=False,

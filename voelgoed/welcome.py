@@ -12,7 +12,7 @@ from voelgoed.infra.certificate import own_addresses
 from voelgoed.server import is_for_others, url_at, url_of
 
 TOUR = "docs/demo.md"
-LED_AS: tuple[Role, ...] = ("owner", "box_office")
+LED_AS: tuple[Role, ...] = ("owner", "box_office", "customer")
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -64,7 +64,13 @@ def _lead(address: Address, demo: Demo) -> None:
 
     organization = f"?org={demo.organization_slug}"
     step(1, "Watch", f"/dashboard/{organization}", _as("owner", demo), "open Voelgoed Fees")
-    step(2, "Buy a seat", f"/box-office/{organization}", _as("box_office", demo))
+    step(
+        2,
+        "Buy a seat",
+        f"/box-office/{organization}",
+        _as("box_office", demo),
+        f"or {_as('customer', demo)}, who pays at a bank that takes no money",
+    )
     step(
         3,
         "Scan it",

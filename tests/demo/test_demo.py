@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from tests.conftest import MASTER_KEY, a_database
+from tests.demo.support import look
 from tests.support import a_tenant
 from voelgoed.config import Settings
 from voelgoed.demo import venues
@@ -61,15 +61,6 @@ async def make(
         return await ensure_demo(SETTINGS, database_url, key, claimed, url, said.append), said
     finally:
         claimed.release()
-
-
-async def look(postgres: EmbeddedPostgres, name: str, query: str) -> list[Any]:
-    """Past every wall."""
-    connection = await asyncpg.connect(postgres.url("postgres", name))
-    try:
-        return [tuple(row) for row in await connection.fetch(query)]
-    finally:
-        await connection.close()
 
 
 async def content(postgres: EmbeddedPostgres, name: str) -> list[Counter[Any]]:

@@ -37,6 +37,10 @@ class Demo(msgspec.Struct):
     event_id: UUID | None = None
     """Of the festival, whose gates are open."""
     gates: list[DemoGate] = []
+    bank_secret: str = msgspec.field(default_factory=lambda: token_urlsafe(24))
+    """By which the shop and the bank know each other; see bank.py."""
+    bank_url: str | None = None
+    """Where the shop last heard that it is."""
 
 
 def new_demo(url: str, now: datetime) -> Demo:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
+from voelgoed.accounts.model import Caller
 from voelgoed.config import Settings
+from voelgoed.demo.bank import PLACE
 from voelgoed.demo.box_office import sales_of_festival, sales_of_hall, sales_of_theatre
 from voelgoed.demo.file import FILE, SLUG, Demo, new_demo, read_demo, write_demo
 from voelgoed.demo.gates import build_gates, let_people_in, open_doors
@@ -14,7 +16,8 @@ from voelgoed.infra.data_directory import DataDirectory
 from voelgoed.infra.database import Database
 from voelgoed.infra.log import only_warnings
 from voelgoed.infra.master_key import MasterKey
-from voelgoed.services import build_services, running
+from voelgoed.services import Services, build_services, running
+from voelgoed.ticketing.model.orders import NewPaymentAccount
 
 Report = Callable[[str], None]
 
@@ -41,6 +44,9 @@ async def ensure_demo(
                 await _seed(Story(services, clock, demo.begun_at), demo, report)
             demo.is_finished = True
             write_demo(directory, demo)
+        if not master_key.is_missing:
+            await _introduce_bank(services, demo, (settings.public_url or url).rstrip("/") + PLACE)
+            write_demo(directory, demo)
         return demo
 
 
@@ -51,6 +57,17 @@ async def _known_demo(database: Database, directory: DataDirectory, url: str) ->
     if demo is None and not await database.organization_ids():
         demo = new_demo(url, Clock().now())
     return demo
+
+
+async def _introduce_bank(services: Services, demo: Demo, url: str) -> None:
+    """Again if this start goes by another address."""
+    if demo.bank_url == url:
+        return
+    assert demo.organization_id is not None
+    system = Caller(kind="system", id=None, organization_id=demo.organization_id)
+    account = NewPaymentAccount(page_url=url, secret=demo.bank_secret)
+    await services.checkout.providers.put_account(services.database, system, "paylink", account)
+    demo.bank_url = url
 
 
 async def _seed(story: Story, demo: Demo, report: Report) -> None:

@@ -127,6 +127,7 @@ Headers = Mapping[bytes, bytes]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def headers_of(refusal: Refusal) -> dict[str, str]:

@@ -6,6 +6,11 @@ import { aHall, SeatedHouse } from './box_office_house.ts';
 import { choose, enter, hold, timer } from './box_office_pages.ts';
 import { expect, test } from './fixtures.ts';
 import { logIn } from './log_in.ts';
+import { anOrganization } from './organization.ts';
+
+/** Who has nothing left to click waits for it in vain, and who has may be on a busy machine. */
+const CLICK_MS_MAX = 20_000;
+const HOLD_ENDS_MS_MAX = 120_000;
 
 test('a seat is chosen on the map, held, kept over a refresh and given free', async ({
   page,
@@ -30,13 +35,14 @@ test('a seat is chosen on the map, held, kept over a refresh and given free', as
   await expectFitsPhone(page);
   await expect(page.getByText('These seats can be booked together.')).toBeVisible();
   await page.getByRole('button', { name: 'Hold 2 seats' }).click();
-  await expect(timer(page)).toHaveText(/^(5:00|4:5\d)$/);
+  await expect(timer(page)).toHaveText(/^(5:00|4:\d\d)$/);
   expect(await house.seatStatus('B-4')).toBe('held');
   await expectAccessible(page);
   await expectFitsPhone(page);
 
   await page.reload();
-  await expect(timer(page)).toHaveText(/^4:\d\d$/);
+  // It goes on, and does not begin anew; on a busy machine all of that took a while.
+  await expect(timer(page)).toHaveText(/^[234]:\d\d$/);
   await page.getByRole('button', { name: 'More time' }).click();
   await expect(page.getByRole('button', { name: 'More time' })).toBeHidden();
   await page.getByRole('button', { name: 'Give all free' }).click();
@@ -66,7 +72,7 @@ test.describe('two people want one seat', () => {
     const buttons = pages.map((each) => each.getByRole('button', { name: 'Hold 1 seat' }));
     for (const button of buttons) await expect(button).toBeVisible();
     // At once, as far as that goes: who hears of the other first has nothing left to click.
-    await Promise.allSettled(buttons.map((button) => button.click({ timeout: 5_000 })));
+    await Promise.allSettled(buttons.map((button) => button.click({ timeout: CLICK_MS_MAX })));
     const won = (each: Page) => each.getByRole('button', { name: 'Give Stalls, seat C-5 free' });
     await expect
       .poll(async () => (await won(page).count()) + (await won(otherPage).count()))
@@ -111,17 +117,19 @@ test('places without numbers that somebody takes are gone for whoever watches', 
 });
 
 test('a hold ends on the screen and in the database', async ({ page, baseURL }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(3 * HOLD_ENDS_MS_MAX);
+  const ended = { timeout: HOLD_ENDS_MS_MAX };
   const house = await SeatedHouse.open(baseURL!, { name: 'A short hold', holdMinutes: 1 });
   await enter(page, house, await house.person());
   await choose(page, 'A-1');
   await page.getByRole('button', { name: 'Hold 1 seat' }).click();
-  await expect(timer(page)).toHaveText(/^(1:00|0:5\d)$/);
-  await expect(page.getByText('Your hold ends in half a minute.')).toBeVisible({ timeout: 40_000 });
-  await expect(timer(page)).toHaveText(/^0:(30|2\d)$/);
-  await expect(page.getByText('Your hold has ended')).toBeVisible({ timeout: 40_000 });
+  // Whoever looks late sees less, and never more.
+  await expect(timer(page)).toHaveText(/^(1:00|0:\d\d)$/);
+  await expect(page.getByText('Your hold ends in half a minute.')).toBeVisible(ended);
+  await expect(timer(page)).toHaveText(/^0:(30|[0-2]\d)$/);
+  await expect(page.getByText('Your hold has ended')).toBeVisible(ended);
   await expect(timer(page)).toBeHidden();
-  await expect.poll(() => house.seatStatus('A-1'), { timeout: 10_000 }).toBe('available');
+  await expect.poll(() => house.seatStatus('A-1'), ended).toBe('available');
   const held = await page.request.get('/api/holds');
   expect(((await held.json()) as { data: unknown[] }).data).toEqual([]);
 });
@@ -280,7 +288,8 @@ test.describe('an organisation without online payments', () => {
   test.use({ expectedComplaint: /status of 404/ });
 
   test('says where to pay, and the seats stay held', async ({ page, baseURL }) => {
-    const house = await SeatedHouse.open(baseURL!, { name: 'Pay at the door' });
+    const given = { name: 'Pay at the door', demo: anOrganization('A club') };
+    const house = await SeatedHouse.open(baseURL!, given);
     await enter(page, house, await house.person());
     await choose(page, 'A-1', 'A-2');
     await page.getByRole('button', { name: 'Hold 2 seats' }).click();

@@ -10,6 +10,7 @@ export interface Demo {
   organization_slug: string;
   users: Record<'owner' | 'box_office' | 'gate_supervisor' | 'customer', LogIn>;
   event_id: string;
+  bank_secret: string;
   gates: { id: string; code: string; name: string }[];
 }
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Demo } from './demo.ts';
 
-const START_MS_MAX = 90_000;
-const STOP_MS_MAX = 20_000;
+const START_MS_MAX = 240_000;
+const STOP_MS_MAX = 60_000;
 const LOOK_MS = 100;
 
 /** A server of a test's own, with a database of its own, to be killed and started again. */
@@ -31,7 +31,7 @@ export class OwnServer {
   }
 
   /** What it wrote about its demo organisation. */
-  get demo(): Pick<Demo, 'organization_slug' | 'users'> {
+  get demo(): Pick<Demo, 'organization_slug' | 'users' | 'bank_secret'> {
     return JSON.parse(readFileSync(join(this.#data, 'demo.json'), 'utf8'));
   }
 
@@ -68,7 +68,7 @@ export class OwnServer {
   async close(): Promise<void> {
     if (this.#process === undefined) await this.start(); // to end the database that outlived it
     await this.#end('SIGINT');
-    rmSync(this.#data, { recursive: true, force: true });
+    rmSync(this.#data, { recursive: true, force: true, maxRetries: 10 });
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {

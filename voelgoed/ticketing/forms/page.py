@@ -40,7 +40,7 @@ _UNSHOWABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff
 def order_page(order: OrderFace) -> str:
     tone, label, sentence = ORDER_WORDS[order.status]
     rows = [("Buyer", order.buyer_name), ("Total", order.total), ("Refunded", order.refunded)]
-    return _page(
+    return page(
         f"Order {order.number}: {order.event_name}",
         f"<header><p>{_name(order.organization_name)}</p><h1>{_name(order.event_name)}</h1>"
         f'<p class="when">{_text(order.starts_at)}</p><p>{_venue(order)}</p></header>'
@@ -51,7 +51,7 @@ def order_page(order: OrderFace) -> str:
 
 
 def missing_page() -> str:
-    return _page(
+    return page(
         "No such order",
         "<header><p>Voelgoed</p><h1>There is no order at this address</h1></header>"
         '<main><section class="card"><p>The link may have been cut off: open it from the message'
@@ -61,14 +61,14 @@ def missing_page() -> str:
 
 
 def problem_page(sentence: str) -> str:
-    return _page(
+    return page(
         "Not possible",
         "<header><p>Voelgoed</p><h1>This cannot be shown</h1></header>"
         f'<main><section class="card"><p>{_text(sentence)}</p></section></main>',
     )
 
 
-def _page(title: str, body: str) -> str:
+def page(title: str, body: str) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
