@@ -23,7 +23,7 @@ from tests.support import MASTER_KEY_BYTES
 from voelgoed.infra.embedded import EmbeddedPostgres
 
 EXECUTABLE = Path(sys.executable).with_name("voelgoed")
-HANG_S = 60
+HANG_S = 180
 """Nothing here takes nearly as long; who waits this long waits for ever."""
 
 
@@ -58,8 +58,14 @@ class Process:
 
     @property
     def url(self) -> str:
-        found = re.search(r"https?://\S+?:\d+", self.out + self.err)
-        assert found, self.err
+        """Which may be printed a moment after what was waited for."""
+
+        def printed() -> re.Match[str] | None:
+            return re.search(r"https?://\S+?:\d+\b", self.out + self.err)
+
+        eventually(printed)
+        found = printed()
+        assert found
         return found[0]
 
     def wait_for(self, text: str) -> Self:
