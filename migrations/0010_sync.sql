@@ -82,7 +82,9 @@ CREATE INDEX scan_conflict_by_ticket ON scan_conflict (organization_id, ticket_i
 -- Whether a barcode was replaced before or after it was shown.
 CREATE INDEX ticket_revocation_by_ticket ON ticket_revocation (organization_id, ticket_id);
 
-ALTER TABLE scan_device ADD COLUMN sync_failures integer NOT NULL DEFAULT 0;  -- since the last success
+ALTER TABLE scan_device
+    ADD COLUMN sync_failures integer NOT NULL DEFAULT 0,  -- since the last success
+    ADD COLUMN clock_measured_at timestamptz;
 
 SELECT wall_off(tenant_table::regclass) FROM unnest(ARRAY[
     'scan_ruling', 'batch_sync', 'scan_conflict'

@@ -104,8 +104,8 @@ async def what_metrics_tell(client: httpx.AsyncClient) -> Told:
 
 @pytest.fixture
 async def told(services: Services, client: httpx.AsyncClient, tenant: Tenant) -> Told:
-    """By a server at which somebody was let in, somebody was not, two with one ticket were by devices
-    alone, and a device failed to bring anything."""
+    """By a server at which somebody was let in, somebody was not, several with one ticket were by
+    devices alone, and a device failed to bring anything."""
     world: World = await a_world(services, client, tenant)
     device, ticket = await world.device(), await world.ticket()
     assert await world.verdict(device, ticket.code) == "admitted"
@@ -113,6 +113,7 @@ async def told(services: Services, client: httpx.AsyncClient, tenant: Tenant) ->
     assert (await client.post("/api/scans", json={})).status_code == 401
     scan = await signed(world, device, ticket, timedelta(minutes=1))
     assert (await sync(world, device, scan))["conflicts"]
+    await sync(world, device, await signed(world, device, ticket, timedelta(seconds=30)))
     other = await world.device(name="another")
     assert (await send(world, other, signed_batch(device, scan))).status_code == 403
     await publish_figures(services.database)

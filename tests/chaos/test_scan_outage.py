@@ -33,7 +33,7 @@ async def test_without_postgresql_a_device_is_told_to_decide_itself_and_afterwar
                 assert answer.status_code == 503, "no false admission, not even a denial by memory"
                 assert answer.json()["fallback"] == "offline"
                 assert answer.json()["error"] == "storage_unavailable"
-                assert answer.headers["Retry-After"] == "1"
+                assert 1 <= int(answer.headers["Retry-After"]) <= 5, "not all at once"
             await asyncio.to_thread(cluster.start)
             for _ in range(100):
                 answer = await client.post("/api/scans", json=sent, headers=device.headers)

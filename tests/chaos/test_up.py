@@ -102,7 +102,7 @@ def test_the_logs_hold_no_password_and_no_token(running: tuple[Installation, Pro
     wrong = demo["users"]["owner"] | {"password": "not-the-right-one"}
     assert log_in(demo | {"users": {"owner": wrong}}).status_code == 401
     forged = {"Authorization": "Bearer forged-token"}
-    httpx.get(demo["url"] + "/api/session", headers=forged, trust_env=False)
+    httpx.get(demo["url"] + "/api/session", headers=forged, trust_env=False, timeout=30)
     secrets = [token, "not-the-right-one", "forged-token"]
     secrets += [user["password"] for user in demo["users"].values()]
     logs = process.err + here.postgres.log.read_text()

@@ -14,6 +14,7 @@ import httpx
 
 from tests.device.network import Network
 from tests.scanning.support import World
+from tests.support import MovableClock
 from voelgoed.device.client import Device
 from voelgoed.device.clock import DeviceClock
 from voelgoed.device.model import LoggedScan
@@ -106,11 +107,13 @@ class Gatehouse:
     line: httpx.AsyncClient
     directory: Path
     devices: list[Device] = field(default_factory=list[Device])
+    clocks: LiveClocks = field(default_factory=LiveClocks)
+    """Of the devices that have none of their own."""
 
     async def device(self, gate: int = 0, **changes: Any) -> Device:
         """Paired and hydrated."""
         path = self.directory / f"device-{len(self.devices)}.db"
-        device = a_device(path, self.line, **changes)
+        device = self._opened(path, changes)
         await self.pair(device, gate)
         await device.beat()
         await device.hydrate()
@@ -126,9 +129,20 @@ class Gatehouse:
     def reopened(self, device: Device, **changes: Any) -> Device:
         """As after a crash: nothing but what is on the disk."""
         device.close()
-        again = a_device(device.store.path, self.line, **changes)
+        again = self._opened(device.store.path, changes)
         self.devices[self.devices.index(device)] = again
         return again
+
+    def _opened(self, path: Path, changes: dict[str, Any]) -> Device:
+        return a_device(path, self.line, **({"clock": self.clocks.device_clock()} | changes))
+
+    def pass_(self, **time: float) -> None:
+        """For the server and the devices alike. How late it is they know from each other only as well as
+        an answer is quick: who of two devices came first is sure only if more time lies between."""
+        clock = self.world.services.clock
+        assert isinstance(clock, MovableClock)
+        clock.ahead += timedelta(**time)
+        self.clocks.pass_(**time)
 
     async def kept(self) -> dict[UUID, dict[str, Any]]:
         """What the server has, by the ids of the scans."""

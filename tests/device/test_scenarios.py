@@ -45,6 +45,7 @@ async def test_1_from_the_manifest_to_the_conflict(gates: Gatehouse):
     first = await shown(gates, north, one)
     other = await shown(gates, north, two)
     again = await shown(gates, north, one)
+    gates.pass_(seconds=10)
     elsewhere = await shown(gates, south, one)
     assert [first.colour, other.colour, again.colour] == ["green", "green", "red"]
     assert (again.outcome, again.reason) == ("duplicate", "already_scanned")
@@ -70,6 +71,7 @@ async def test_2_an_earlier_scan_that_arrives_later_is_the_first_entry(gates: Ga
     [ticket] = await gates.world.tickets(1)
     north, south = await gates.device(0), await gates.device(1)
     first = await shown(gates, north, ticket)
+    gates.pass_(seconds=10)
     second = await shown(gates, south, ticket)
     await sync(south)
     assert await gates.stands(ticket) == {second.scan_id: "admitted"}
@@ -90,6 +92,8 @@ async def test_3_a_clock_that_is_15_seconds_off_is_corrected(gates: Gatehouse):
     north = await gates.device(0, clock=fast.device_clock())
     south = await gates.device(1)
     first = await shown(gates, north, ticket)
+    gates.pass_(seconds=10)
+    fast.pass_(seconds=10)
     second = await shown(gates, south, ticket)
     by_device = {
         scan.scan_id: scan.scanned_at for each in gates.devices for scan in each.store.scans()
@@ -163,6 +167,7 @@ async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_
     lost, south = await gates.device(0), await gates.device(1)
     alone = [await shown(gates, lost, ticket) for ticket in tickets]
     assert {each.colour for each in alone} == {"green"}
+    gates.pass_(seconds=10)
     elsewhere = await scan(south, await world.barcode(contested))
     assert (elsewhere.colour, elsewhere.is_offline) == ("green", False)
 

@@ -73,6 +73,7 @@ async def test_everything_is_told_by_its_name_when_it_happens(gates: Gatehouse):
         assert ear.names() == ["scan.valid"], "which was not decided here"
         assert (await scan(south, two)).colour == "red"
         assert ear.names() == ["scan.invalid"]
+        gates.pass_(seconds=10)
         await scan(south, one, offline=True)
         assert ear.names() == ["scan.local", "scan.valid"]
 
@@ -208,6 +209,7 @@ async def test_metrics_move_with_what_happens(gates: Gatehouse):
     async def alone() -> None:
         for barcode in (one, two, three, one):
             await scan(north, barcode, offline=True)
+        gates.pass_(seconds=10)
         await scan(south, one, offline=True)
         for device in (north, south):
             await device.beat()

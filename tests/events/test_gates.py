@@ -271,7 +271,7 @@ async def test_another_persons_same_key_is_another_command(gates: Gates) -> None
 async def test_followers_of_an_event_hear_when_a_gate_opens(gates: Gates, url: str) -> None:
     topic = f"event:{gates.event_id}"
     address = f"{url.replace('http', 'ws', 1)}/api/live"
-    async with asyncio.timeout(10), connect(address, additional_headers=gates.headers) as socket:
+    async with asyncio.timeout(60), connect(address, additional_headers=gates.headers) as socket:
         await socket.send(f'{{"type": "subscribe", "topic": "{topic}"}}')
         assert '"subscribed"' in str(await socket.recv())
         made = await gates.created()

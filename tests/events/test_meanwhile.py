@@ -10,6 +10,10 @@ import pytest
 from tests.support import Tenant, a_gate, a_venue, an_event
 from voelgoed.services import Services
 
+WAITING = """
+    SELECT EXISTS (SELECT FROM pg_stat_activity
+                    WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)))"""
+
 
 class Organiser:
     def __init__(self, client: httpx.AsyncClient, tenant: Tenant, services: Services) -> None:
@@ -29,8 +33,11 @@ class Organiser:
         async with self.services.database.transaction(self.tenant.id) as tx:
             await tx.connection.execute(statement, value)
             asking = asyncio.ensure_future(request)
-            await asyncio.sleep(0.2)
-            assert not asking.done(), "it should be waiting for the lock"
+            async with asyncio.timeout(20):
+                while not await tx.connection.fetchval(WAITING):
+                    assert not asking.done(), "it should be waiting for the lock"
+                    await tx.connection.execute("SELECT pg_stat_clear_snapshot()")
+                    await asyncio.sleep(0.005)
         answer = await asking
         return answer.status_code, answer.json().get("error") if answer.content else None
 

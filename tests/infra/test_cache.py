@@ -29,25 +29,27 @@ class Cold:
     def __init__(self, text: str = "one") -> None:
         self.text = text
         self.loads = 0
+        self.asked = asyncio.Event()
         self.gate = asyncio.Event()
         self.gate.set()
 
     async def load(self) -> Value:
         self.loads += 1
+        self.asked.set()
         value = Value(self.text)
         await self.gate.wait()
         return value
 
 
 @pytest.fixture
-async def cache(valkey: ValkeyServer) -> AsyncIterator[Cache]:
+async def cache(valkey: ValkeyServer, patience: None) -> AsyncIterator[Cache]:
     cache = Cache(valkey.connection_url)
     yield cache
     await cache.close()
 
 
 @pytest.fixture
-async def neighbour(valkey: ValkeyServer) -> AsyncIterator[Cache]:
+async def neighbour(valkey: ValkeyServer, patience: None) -> AsyncIterator[Cache]:
     """Another process with the same Redis."""
     cache = Cache(valkey.connection_url)
     yield cache
@@ -111,7 +113,7 @@ async def test_what_was_loaded_before_a_change_is_never_stored_after_it(
         slow = Cold("old")
         slow.gate.clear()
         reading = asyncio.create_task(read(cache, slow))
-        await asyncio.sleep(0.05)  # it has read "old" and not yet stored it
+        await slow.asked.wait()  # it has read "old" and not yet stored it
         await dropper.drop([KEY])
         cache.forget([KEY])  # what the neighbour's message would do
         slow.gate.set()
@@ -122,7 +124,7 @@ async def test_what_was_loaded_before_a_change_is_never_stored_after_it(
         neighbour.forget([KEY])
 
 
-async def test_control_without_the_lease_the_old_value_stays(valkey: ValkeyServer):
+async def test_control_without_the_lease_the_old_value_stays(valkey: ValkeyServer, patience: None):
     """What the test above protects from: plain GET, load, SET."""
     async with Redis.from_url(valkey.connection_url) as redis:
         assert await redis.get(KEY) is None  # a reader misses and loads "old" ...
@@ -151,7 +153,7 @@ async def test_everything_works_without_redis():
 
 
 async def test_a_redis_that_dies_is_skipped_and_used_again_when_it_is_back(
-    monkeypatch: pytest.MonkeyPatch,
+    patience: None, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(module, "WARM_PAUSE_S", 0.05)
     server = ValkeyServer(port=free_port())
@@ -185,7 +187,9 @@ async def test_a_drop_that_redis_missed_is_made_up_for_before_it_is_trusted_agai
     assert valkey._process is not None
     os.kill(valkey._process.pid, signal.SIGSTOP)
     try:
-        await cache.drop([KEY])
+        with monkeypatch.context() as impatient:
+            impatient.setattr(module, "WARM_TIMEOUT_S", 0.1)
+            await cache.drop([KEY])
     finally:
         os.kill(valkey._process.pid, signal.SIGCONT)
     await asyncio.sleep(0.1)

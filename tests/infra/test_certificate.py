@@ -11,7 +11,7 @@ from cryptography import x509
 from websockets.asyncio.client import connect
 
 from tests.conftest import serving
-from tests.support import Tenant
+from tests.support import PATIENCE_S, Tenant
 from voelgoed.infra.certificate import LASTS, LOCAL, ensure_certificate, own_addresses
 from voelgoed.infra.data_directory import DataDirectory
 from voelgoed.services import Services
@@ -82,7 +82,8 @@ def trusting(certificate: Path) -> ssl.SSLContext:
 
 async def test_the_api_is_reached_over_tls_on_both_ways(secure: tuple[str, Path], tenant: Tenant):
     url, certificate = secure
-    async with httpx.AsyncClient(base_url=url, verify=trusting(certificate)) as client:
+    trusted = trusting(certificate)
+    async with httpx.AsyncClient(base_url=url, verify=trusted, timeout=PATIENCE_S) as client:
         ready = await client.get("/health/ready")
         assert ready.status_code == 200
         client.headers["Authorization"] = f"Bearer {tenant.tokens['owner']}"
@@ -96,7 +97,7 @@ async def test_the_api_is_reached_over_tls_on_both_ways(secure: tuple[str, Path]
 
 
 async def test_nobody_is_reached_who_is_not_trusted(secure: tuple[str, Path]):
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
         with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
             await client.get(f"{secure[0]}/health/ready")
 

@@ -160,7 +160,7 @@ def test_a_start_waits_until_orphans_of_a_killed_server_have_stopped_writing(
     postgres = a_postgres()
     postgres.start()
     busy = """DO $$
-        DECLARE until timestamptz := clock_timestamp() + '1.5 s';
+        DECLARE until timestamptz := clock_timestamp() + '4 s';
         BEGIN WHILE clock_timestamp() < until LOOP END LOOP; END $$"""
     psql = [postgres.bin_directory / "psql", postgres.url("postgres"), "-c", busy]
     processes.append(subprocess.Popen(psql, stderr=subprocess.DEVNULL))

@@ -8,18 +8,22 @@ import httpx
 import msgspec
 import pytest
 
+from tests.scanning.recovery_support import revoke
 from tests.scanning.support import TABLET, Device, World, a_world
 from tests.scanning.sync_support import (
     bring,
     iso,
     offline,
     offline_batch,
+    send,
+    send_queue,
     signed,
     signed_batch,
     sync,
 )
 from tests.support import MovableClock, Tenant
 from voelgoed.scanning.actions.deliveries import Delivery, OfflineDelivery, SignedDelivery
+from voelgoed.scanning.actions.intake import Intake
 from voelgoed.scanning.actions.own_device import own_device, prove
 from voelgoed.scanning.actions.sync_batch import SyncBatch, Work
 from voelgoed.scanning.model.sync import BatchAnswer, OfflineBatch, SignedBatch, SyncAnswer
@@ -41,7 +45,9 @@ async def together(
     proven = prove(world.services.master_key, device.api_key, TABLET)
     async with world.services.database.transaction(world.tenant.id) as tx:
         kept = await own_device(tx, proven)
-    works = [Work(proven, kept, each, clock_of(each.claimed, None), None) for each in deliveries]
+    works = [
+        Work(proven, kept, each, clock_of(each.claimed, None, None), None) for each in deliveries
+    ]
     batch = SyncBatch(world.services.database, world.services.scans.around, works)
     await batch.take_in(world.tenant.id)
     return works
@@ -120,9 +126,95 @@ async def test_a_reading_of_a_minute_ago_does(world: World, clock: MovableClock)
     await world.client.post("/api/scanning/heartbeat", json=wrong, headers=device.headers)
     clock.ahead += MINUTE
     answer = await sync(world, device, await signed(world, device, ticket, 30 * MINUTE))
-    assert answer["offset_seconds"] == pytest.approx(600, abs=5)
+    assert answer["offset_seconds"] == pytest.approx(600, abs=60)
     kinds = [row["kind"] for row in await world.rows("SELECT kind FROM scan_alert")]
     assert kinds == ["clock_manipulation"]
+
+
+async def test_a_device_that_told_its_time_with_the_manifest_is_held_to_it(world: World):
+    device, [ticket] = await world.device(), await world.tickets(1)
+    path = f"/api/scanning/events/{world.event_id}/manifest"
+    right = {"X-Device-Time": iso(world.now)}
+    assert (await world.client.get(path, headers=device.headers | right)).status_code == 200
+    scan = await signed(world, device, ticket, timedelta())
+    answer = await sync(world, device, scan, offset_seconds=-7200)
+    assert answer["offset_seconds"] == pytest.approx(0, abs=60)
+    kinds = [row["kind"] for row in await world.rows("SELECT kind FROM scan_alert")]
+    assert kinds == ["clock_manipulation"]
+
+
+async def test_what_it_told_with_an_earlier_delivery_holds_for_minutes_and_not_for_ever(
+    world: World, clock: MovableClock
+):
+    device, tickets = await world.device(), await world.tickets(3)
+    right = {"X-Device-Time": iso(world.now)}
+    first = signed_batch(device, await signed(world, device, tickets[0]))
+    assert (await send(world, device, first, **right)).status_code == 200
+    for ticket in tickets[1:]:
+        clock.ahead += 3 * MINUTE  # what is only remembered does not count as measured anew
+        scan = await signed(world, device, ticket)
+        answer = await sync(world, device, scan, offset_seconds=-7200)
+        offsets = pytest.approx(0, abs=60) if ticket is tickets[1] else -7200
+        assert answer["offset_seconds"] == offsets
+
+
+async def test_a_queue_with_a_false_time_moves_no_scan_to_another_day(world: World):
+    device, [ticket] = await world.device(), await world.tickets(1)
+    for false in ("2100-01-01T00:00:00Z", "1990-01-01T00:00:00Z", iso(world.now + 25 * HOUR)):
+        body = offline_batch(world, device, offline(world, ticket.code, timedelta()))
+        answer = await send_queue(world, device, body, **{"X-Device-Time": false})
+        assert [each["reason"] for each in answer.json()["errors"]] in (
+            ["timestamp_out_of_range"],
+            [],
+        )
+    for row in await world.rows("SELECT scanned_at_canonical AS at FROM scan"):
+        assert abs(world.now - row["at"]) < 24 * HOUR
+
+
+async def test_a_queue_whose_time_is_another_than_minutes_ago_is_read_by_that(world: World):
+    device, [ticket] = await world.device(), await world.tickets(1)
+    right = {"device_time": iso(world.now)}
+    await world.client.post("/api/scanning/heartbeat", json=right, headers=device.headers)
+    body = offline_batch(world, device, offline(world, ticket.code))
+    answer = await send_queue(world, device, body, **{"X-Device-Time": iso(world.now + 2 * HOUR)})
+    assert answer.json()["errors"] == []
+    [row] = await world.rows("SELECT scanned_at, scanned_at_canonical FROM scan")
+    assert abs(row["scanned_at_canonical"] - row["scanned_at"]) < MINUTE
+    kinds = [row["kind"] for row in await world.rows("SELECT kind FROM scan_alert")]
+    assert kinds == ["clock_manipulation"]
+
+
+async def test_a_queue_is_answered_as_it_was_however_old_it_is_by_now(
+    world: World, clock: MovableClock
+):
+    device, [ticket] = await world.device(), await world.tickets(1)
+    body = offline_batch(world, device, offline(world, ticket.code))
+    first = (await send_queue(world, device, body)).json()
+    clock.ahead += 25 * HOUR
+    again = await send_queue(world, device, body)
+    assert again.status_code == 200, again.text
+    assert again.json() == first | {"message": "Batch already synced (idempotent)"}
+
+
+async def test_who_is_revoked_while_it_is_looked_at_brings_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    device, [ticket] = await world.device(), await world.tickets(1)
+    decide, times = Intake.decide, []
+
+    async def revoked_meanwhile(intake: Intake) -> None:
+        await decide(intake)
+        if not times:
+            await revoke(world, device)
+        times.append(1)
+
+    monkeypatch.setattr(Intake, "decide", revoked_meanwhile)
+    body = signed_batch(device, await signed(world, device, ticket))
+    answer = await send(world, device, body)
+    assert (answer.status_code, answer.json()["error"]) == (401, "device_inactive")
+    assert times == [1]
+    assert await world.rows("SELECT id FROM scan") == []
+    assert await world.inside() == {}
 
 
 async def test_a_code_that_was_altered_on_the_way_moves_no_scan_to_another_ticket(world: World):

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 
@@ -50,6 +50,39 @@ async def test_a_conflict_shows_both_scans_side_by_side(world: World):
     assert shown["winner"]["scanned_at_canonical"] < shown["scan"]["scanned_at_canonical"]
     assert [shown[each]["status"] for each in ("winner", "scan")] == ["admitted", "denied"]
     assert shown["scan"]["outcome"] == "valid"
+
+
+async def double_entries(world: World) -> list[dict[str, Any]]:
+    path = f"/api/scanning/events/{world.event_id}/alerts"
+    found = (await world.ask("GET", path)).json()["data"]
+    return [each for each in found if each["kind"] == "double_entry"]
+
+
+async def test_the_alert_names_the_ticket_and_is_dealt_with_when_the_conflict_is(world: World):
+    conflict = await a_conflict(world)
+    [alert] = await double_entries(world)
+    [row] = await world.rows("SELECT code FROM ticket WHERE id = $1", UUID(conflict["ticket_id"]))
+    assert alert["details"]["ticket_code"] == row["code"]
+    assert alert["details"]["conflict_id"] == conflict["id"]
+    seen = await moved(world, conflict, "reviewed", "two of them came")
+    [alert] = await double_entries(world)
+    assert (alert["state"], alert["note"]) == ("resolved", "two of them came")
+    assert alert["reviewed_by_id"] == str(world.tenant.users["gate_supervisor"])
+    await moved(world, seen, "open")
+    [alert] = await double_entries(world)
+    assert alert["state"] == "resolved", "who opens the conflict again knows of it"
+
+
+async def test_the_alert_waits_for_the_last_conflict_of_its_ticket(world: World):
+    [ticket] = await world.tickets(1)
+    for ago in (12, 11, 10):
+        device = await world.device(name=f"iPad {ago}")
+        await sync(world, device, await signed(world, device, ticket, ago * MINUTE))
+    first, second = [each["conflict"] for each in await conflicts(world)]
+    await moved(world, first, "dismissed")
+    assert [each["state"] for each in await double_entries(world)] == ["open"]
+    await moved(world, second, "dismissed")
+    assert [each["state"] for each in await double_entries(world)] == ["resolved"]
 
 
 async def test_a_conflict_is_reviewed_dismissed_and_opened_again(world: World):

@@ -319,6 +319,7 @@ def a_device(key_version: int, rotation_id: UUID, rotated_at: datetime) -> KeptD
         app_version=None,
         manifest_version=None,
         clock_offset_seconds=None,
+        clock_measured_at=None,
         last_sync_at=None,
         version=1,
         created_at=rotated_at,

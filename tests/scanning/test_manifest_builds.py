@@ -86,6 +86,7 @@ async def test_only_tickets_that_were_written_since_are_looked_at(
         return found
 
     monkeypatch.setattr(manifest_build, "changed_entries", counting)
+    await world.services.live.is_idle()  # what began before the sale and is not over hides it
     await built(world)
     await built(world)
     await update(world, "UPDATE ticket SET issue = 2 WHERE id = $1", ticket.id)
@@ -148,7 +149,7 @@ async def test_it_goes_on_after_all_connections_were_lost(
     await update(world, "UPDATE ticket SET issue = 2 WHERE id = $1", ticket.id)
     admin = await asyncpg.connect(postgres.url("postgres", "postgres"))
     await admin.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1",
+        "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = $1",
         database_url.rpartition("/")[2].partition("?")[0],
     )
     await admin.close()

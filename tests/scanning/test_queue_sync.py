@@ -220,6 +220,7 @@ async def test_what_is_brought_is_told_live(world: World):
         f"batch:{batch['batch_id']}",
         f"occupancy:{world.tenant.id}:{world.event_id}",
     )
+    await world.services.live.is_idle()  # the sale has changed the counts of seats, too
     async with socket(world, device.headers) as connection:
         await subscribe(connection, topic)
         await subscribe(connection, counts)

@@ -3,11 +3,15 @@
 from datetime import timedelta
 from uuid import uuid4
 
+import pytest
+
 from tests.conftest import MASTER_KEY
 from tests.scanning.alert_support import alerts, kinds
 from tests.scanning.node_support import another_node, hear, socket, subscribe
 from tests.scanning.recovery_support import (
     PATH,
+    accept,
+    decide,
     exported,
     recover,
     revoke,
@@ -15,11 +19,11 @@ from tests.scanning.recovery_support import (
     shown,
 )
 from tests.scanning.support import Device, World
-from tests.scanning.sync_support import conflicts, send, signed, signed_batch, sync
+from tests.scanning.sync_support import conflicts, iso, send, signed, signed_batch, sync
 from tests.support import MovableClock, Tenant
 from voelgoed.infra.master_key import MasterKey
 
-NOW, DAY = timedelta(0), timedelta(days=1)
+NOW, MINUTE, DAY = timedelta(0), timedelta(minutes=1), timedelta(days=1)
 
 
 async def test_scans_of_a_revoked_device_are_kept_and_count_for_nothing(world: World):
@@ -73,10 +77,41 @@ async def test_a_scan_that_somebody_changed_is_kept_and_flagged(world: World):
     imported = await recover(world, device, scan, changed)
     assert [each["signature_valid"] for each in imported["results"]] == [True, False]
     assert (imported["kept"], imported["wrong_signatures"]) == (2, 1)
-    valid = {
-        each["id"]: each["signature_valid"] for each in (await shown(world, imported))["scans"]
-    }
-    assert valid == {scan["scan_id"]: True, changed["scan_id"]: False}
+    kept = (await shown(world, imported))["scans"]
+    assert [each["id"] for each in kept if each["signature_valid"]] == [scan["scan_id"]]
+    [other] = [each for each in kept if not each["signature_valid"]]
+    assert other["id"] != changed["scan_id"], "that is kept for whoever can sign it"
+
+
+async def test_a_file_that_somebody_changed_stands_in_nobodys_way(world: World):
+    device, (first, second) = await world.device(), await world.tickets(2)
+    sent, in_a_file = await signed(world, device, first), await signed(world, device, second)
+    long_ago = {"scanned_at": iso(world.now - 30 * MINUTE)}
+    forged = await recover(world, device, sent | long_ago, in_a_file | long_ago)
+    assert (forged["kept"], forged["wrong_signatures"]) == (2, 2)
+    await decide(world, forged, "rejected", "forged")
+    assert (await sync(world, device, sent))["processed"] == [sent["scan_id"]]
+    genuine = await recover(world, device, in_a_file)
+    assert (genuine["kept"], genuine["wrong_signatures"]) == (1, 0)
+    await accept(world, genuine)
+    assert (await world.inside())["event"] == 2
+
+
+@pytest.mark.parametrize(("told", "did"), [("duplicate", "valid"), ("valid", "duplicate")])
+async def test_what_a_file_says_and_nobody_signed_the_device_itself_puts_right(
+    world: World, told: str, did: str
+):
+    device, [ticket] = await world.device(), await world.tickets(1)
+    genuine = await signed(world, device, ticket, outcome=did)
+    await recover(world, device, genuine | {"outcome": told})
+    answer = await sync(world, device, genuine)
+    assert (answer["processed"], answer["rejected"]) == ([genuine["scan_id"]], [])
+    inside = 1 if did == "valid" else 0
+    assert (await world.inside()).get("event", 0) == inside
+    late = await signed(world, device, ticket, 8 * MINUTE, outcome="duplicate")
+    await sync(world, device, late)  # the story is told again
+    assert (await world.inside()).get("event", 0) == inside
+    assert (await sync(world, device, genuine))["skipped"] == [genuine["scan_id"]]
 
 
 async def test_the_same_id_for_two_scans_is_rejected_with_a_reason(world: World):

@@ -16,7 +16,7 @@ from voelgoed.events.actions.events import move_event
 from voelgoed.events.model import Transition
 from voelgoed.infra import publisher
 from voelgoed.infra.database import AT_ONCE_LOCK_TIMEOUT_MS
-from voelgoed.scanning.actions import surroundings
+from voelgoed.scanning.actions import scan_desk, surroundings
 from voelgoed.scanning.actions.devices import revoke_device
 from voelgoed.ticketing.actions.admissions import last_scan_key
 
@@ -279,7 +279,10 @@ async def test_a_batch_with_a_bad_scan_in_it_answers_the_others(world: World):
     assert (await world.inside())["event"] == 10
 
 
-async def test_a_ticket_that_somebody_is_at_work_on_keeps_nobody_else_waiting(world: World):
+async def test_a_ticket_that_somebody_is_at_work_on_keeps_nobody_else_waiting(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(scan_desk, "BUSY_S", 1.0)
     device, tickets = await world.device(), await world.tickets(6)
     assert await world.verdict(device, tickets[5].code) == "admitted"
     async with world.services.database.transaction(world.tenant.id) as tx:

@@ -281,7 +281,7 @@ async def test_a_stadium_fits_into_one_request_and_its_map_into_a_small_answer(
 
 
 async def test_with_redis_all_processes_see_the_same_under_the_keys_of_the_specification(
-    database_url: str, clock: MovableClock, valkey: ValkeyServer
+    database_url: str, clock: MovableClock, valkey: ValkeyServer, patience: None
 ):
     settings = Settings(database_connections_max=5, redis_url=valkey.connection_url)
     one = build_services(settings, database_url, clock)

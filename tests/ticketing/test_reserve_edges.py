@@ -141,7 +141,13 @@ async def test_edge_redis_unavailable_during_release_and_sweep(
     assert str(over["hold_id"]) not in str(registry.found())
 
 
-async def test_edge_redis_slow(database_url: str, clock: StoppedClock, valkey: ValkeyServer):
+async def test_edge_redis_slow(
+    patience: None,
+    database_url: str,
+    clock: StoppedClock,
+    valkey: ValkeyServer,
+    monkeypatch: pytest.MonkeyPatch,
+):
     """Connections are accepted and never answered: nobody waits, nothing is wrong."""
     async with (
         asyncio.timeout(HANG_S),
@@ -153,6 +159,7 @@ async def test_edge_redis_slow(database_url: str, clock: StoppedClock, valkey: V
         first = await anna.held(event, "A1")
         with capture_logs() as logs:
             proxy.stall()
+            monkeypatch.setattr(cache_module, "WARM_TIMEOUT_S", 0.1)
             second = await anna.held(event, "A2")
             assert (await ben.reserve(event, "A2")).status_code == 409
             third = (await ben.book(event, best={"party": 2})).json()["data"]["holds"]

@@ -227,7 +227,8 @@ class Device:
         if station.is_rotation_due:
             await self.rotate()
         newest, known = station.manifest_version, self.register and self.register.manifest
-        if newest is not None and (known is None or known.manifest_version < newest):
+        # Another one, and not only a later: a server that was restored counts on from an earlier.
+        if newest is not None and (known is None or known.manifest_version != newest):
             await self.hydrate()
 
     async def _report(self) -> Stationed:

@@ -1,5 +1,6 @@
 """What all HTTP routes share: the shape of an error, its status, paging, retry keys."""
 
+import random
 import zlib
 from collections import defaultdict
 from collections.abc import (
@@ -49,6 +50,8 @@ from voelgoed.infra.shapes import Page
 T = TypeVar("T")
 
 BODY_BYTES_MAX = 64 * 1024
+AGAIN_S = (1, 5)
+"""After an outage, so that not all who wait come back at the same moment."""
 BODY_S = 30.0
 ZSTD_WINDOW_MAX = 8 * 1024 * 1024
 """Bytes that somebody can make us keep for a body."""
@@ -134,10 +137,10 @@ def headers_of(refusal: Refusal) -> dict[str, str]:
     status, headers = status_of(type(refusal)), dict[str, str]()
     if "retry_after_seconds" in refusal.details:
         headers["Retry-After"] = str(refusal.details["retry_after_seconds"])
+    elif status == 503:
+        headers["Retry-After"] = str(random.randint(*AGAIN_S))  # noqa: S311
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if status == 503:
-        headers["Retry-After"] = "1"
     return headers
 
 

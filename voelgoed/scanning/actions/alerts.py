@@ -34,6 +34,22 @@ async def raise_alerts(tx: Transaction, suspicions: Sequence[Suspicion]) -> None
             tx.once_committed(alerts_raised.labels(alert.kind, alert.severity).inc)
 
 
+async def resolve_double_entries(
+    tx: Transaction, caller: Caller, ticket_ids: Sequence[UUID], note: str = ""
+) -> None:
+    """Of these tickets, where somebody has decided about all conflicts, or there is none any more."""
+    if not ticket_ids:
+        return
+    for alert in await store.resolve_double_entries(tx, ticket_ids, caller.id, note):
+        changes: dict[str, object] = {
+            "kind": alert.kind,
+            "state": {"to": alert.state},
+            "note": note,
+        }
+        await record(tx, caller, "alert_moved", "ScanAlert", alert.id, changes)
+        tx.publish(alerts_topic(alert.event_id), alert_moved(alert))
+
+
 async def list_alerts(
     database: Database,
     caller: Caller,

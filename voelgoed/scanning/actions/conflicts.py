@@ -9,6 +9,7 @@ from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.events import event_of
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.refusal import VersionConflict
+from voelgoed.scanning.actions.alerts import resolve_double_entries
 from voelgoed.scanning.model.conflicts import (
     Conflict,
     ConflictInFull,
@@ -85,4 +86,5 @@ async def move_conflict(
         }
         await record(tx, caller, "conflict_moved", "ScanConflict", conflict_id, changes)
         tx.publish(alerts_topic(after.event_id), conflict_changed("conflict_moved", after))
+        await resolve_double_entries(tx, caller, [after.ticket_id], after.note)
         return after

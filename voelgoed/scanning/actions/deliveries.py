@@ -76,7 +76,7 @@ class Delivery(ABC, Generic[A]):
     def read(self, device: Device, clock: Clock, now: datetime) -> list[Taken]: ...
 
     @abstractmethod
-    def require_event(self, gate: ScanningGate) -> None: ...
+    def require_timely(self, gate: ScanningGate, now: datetime) -> None: ...
 
     @abstractmethod
     def answer(
@@ -120,12 +120,10 @@ class SignedDelivery(Delivery[SyncAnswer]):
         is_signed = is_signed_by(scan.signature, fields_of(scan), self._api_key)
         if not is_signed or not _is_read(scan):
             return InvalidSignature()
-        if brought.at < device.created_at - BEFORE_PAIRING_MAX:
-            return TimestampOutOfRange("This was scanned before the device was one of ours.")
-        return None
+        return _refusal_of_age(brought, device)
 
-    def require_event(self, gate: ScanningGate) -> None:
-        """Whether it was live then, the rule asks of each scan."""
+    def require_timely(self, gate: ScanningGate, now: datetime) -> None:
+        """Whether the event was live then, the rule asks of each scan."""
 
     def answer(
         self, taken: Sequence[Taken], conflicts: Sequence[Conflict], clock: Clock, now: datetime
@@ -199,10 +197,6 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         if batch.batch_size != len(batch.scans):
             message = f"is {batch.batch_size}, but there are {len(batch.scans)} scans"
             raise BatchMalformed(faults=[{"path": "$.batch_size", "message": message}])
-        if abs(now - batch.batch_created_at) > OFFLINE_MAX:
-            raise BatchTooOld(
-                server_time=now.isoformat(), batch_created_at=batch.batch_created_at.isoformat()
-            )
         return [self._read(at, scan, device, clock, now) for at, scan in enumerate(batch.scans)]
 
     def _read(
@@ -221,11 +215,20 @@ class OfflineDelivery(Delivery[BatchAnswer]):
             at=canonical(scan.scanned_at, clock, now),
             outcome=scan.outcome,
         )
-        is_near = abs(now - scan.scanned_at) <= OFFLINE_MAX
-        refusal = None if is_near else TimestampOutOfRange(_FAR_OFF)
+        refusal = self._refusal(brought, device, now)
         return Taken(brought, device, self.batch_id, refusal_if_new=refusal)
 
-    def require_event(self, gate: ScanningGate) -> None:
+    def _refusal(self, brought: Brought, device: Device, now: datetime) -> Refusal | None:
+        """By its own clock, as the document has it, and by ours: whoever tells a false time with what it
+        brings moves no scan to another day."""
+        if max(abs(now - brought.scanned_at), abs(now - brought.at)) > OFFLINE_MAX:
+            return TimestampOutOfRange(_FAR_OFF)
+        return _refusal_of_age(brought, device)
+
+    def require_timely(self, gate: ScanningGate, now: datetime) -> None:
+        created_at = self._batch.batch_created_at
+        if abs(now - created_at) > OFFLINE_MAX:
+            raise BatchTooOld(server_time=now.isoformat(), batch_created_at=created_at.isoformat())
         if gate.event_status != "live":
             raise EventNotLive(event_status=gate.event_status)
 
@@ -254,6 +257,12 @@ class OfflineDelivery(Delivery[BatchAnswer]):
             timestamp=now,
             sync_duration_seconds=0.0,
         )
+
+
+def _refusal_of_age(brought: Brought, device: Device) -> Refusal | None:
+    if brought.at < device.created_at - BEFORE_PAIRING_MAX:
+        return TimestampOutOfRange("This was scanned before the device was one of ours.")
+    return None
 
 
 _FAR_OFF = "This was scanned more than 24 hours ago, or is yet to come; export it to a file."

@@ -149,6 +149,7 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
         app_version=given.app_version,
         manifest_version=None,
         clock_offset_seconds=None,
+        clock_measured_at=None,
         last_sync_at=None,
         version=1,
         created_at=tx.now,

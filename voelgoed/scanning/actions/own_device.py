@@ -103,6 +103,7 @@ async def beat(database: Database, proven: DeviceCaller, heartbeat: Heartbeat) -
             app_version=heartbeat.app_version,
             manifest_version=heartbeat.manifest_version,
             clock_offset_seconds=offset,
+            clock_measured_at=tx.now,
         )
         await store.note_heartbeat(tx, heard)
         return await _station(tx, heard, offset)

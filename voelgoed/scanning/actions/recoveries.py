@@ -4,7 +4,7 @@ once and counts for nothing until a person has decided; then it is as if the dev
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid5
 
 import msgspec
 
@@ -98,7 +98,7 @@ async def _import(
         await intake.read()
         await intake.decide()
         await intake.write()
-        imported = _imported(intake, batch_id, device, queue.exported_at, tx.now)
+        imported = _imported(intake, batch_id, device, queue, tx.now)
         await _record(tx, caller, intake, imported, fingerprint)
         return imported
 
@@ -109,21 +109,23 @@ def _taken(
     clock = Clock(timedelta(seconds=scan.offset_seconds), None)
     brought = brought_by(scan, clock, now)
     doubts = doubts_about(brought.scanned_at, clock, device, now)
-    brought = msgspec.structs.replace(brought, is_signed=is_signed, doubts=doubts)
+    # What the device did not sign goes by an id of its own: it must not stand in the way of what it did.
+    scan_id = brought.scan_id if is_signed else uuid5(batch_id, scan.scan_id)
+    brought = msgspec.structs.replace(brought, scan_id=scan_id, is_signed=is_signed, doubts=doubts)
     return Taken(brought, device, batch_id)
 
 
 def _imported(
-    intake: Intake, batch_id: UUID, device: Device, exported_at: datetime, now: datetime
+    intake: Intake, batch_id: UUID, device: Device, queue: ExportedQueue, now: datetime
 ) -> Imported:
-    results = [_fate(each) for each in intake.taken]
+    results = [_fate(*each) for each in zip(queue.scans, intake.taken, strict=True)]
     kept = [each for each in results if each.result == "kept"]
     return Imported(
         batch_id=batch_id,
         device_id=device.id,
         device_name=device.name,
         event_id=intake.main_gate(device).event_id,
-        exported_at=exported_at,
+        exported_at=queue.exported_at,
         imported_at=now,
         total=len(results),
         kept=len(kept),
@@ -135,11 +137,11 @@ def _imported(
     )
 
 
-def _fate(taken: Taken) -> ScanFate:
+def _fate(scan: ExportedScan, taken: Taken) -> ScanFate:
     brought, refusal = taken.brought, taken.refusal
     result: Fate = "rejected" if refusal else "known" if taken.is_known else "kept"
     return ScanFate(
-        scan_id=brought.scan_id,
+        scan_id=UUID(scan.scan_id),
         result=result,
         outcome=brought.outcome,
         signature_valid=bool(brought.is_signed),
@@ -163,7 +165,7 @@ async def _record(
         processed_count=imported.kept,
         error_count=imported.rejected,
         offset_seconds=0.0,
-        processed_scan_ids=[each.scan_id for each in imported.results if each.result == "kept"],
+        processed_scan_ids=[each.brought.scan_id for each in intake.taken if each.is_new],
         synced_at=tx.now,
         state="unverified",
         fingerprint=fingerprint,

@@ -14,7 +14,7 @@ from voelgoed.accounts.model import Caller
 from voelgoed.infra import metrics
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.ids import new_id
-from voelgoed.scanning.actions.alerts import raise_alerts
+from voelgoed.scanning.actions.alerts import raise_alerts, resolve_double_entries
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import EventFacts
 from voelgoed.scanning.model.occupancy import Counted
@@ -48,6 +48,8 @@ class Stories:
         self._rulings: list[Ruling] = []
         self._contested: list[UUID] = []
         """Tickets with more than one scan."""
+        self._codes: dict[UUID, str] = {}
+        """Of those."""
         self._clashes: list[Clash] = []
         self.conflicts: list[Conflict] = []
         """Those that are new, once it is written."""
@@ -79,6 +81,7 @@ class Stories:
         self._rule(before, told)
         if len(before) + len(after) > 1:
             self._contested.append(ticket.id)
+            self._codes[ticket.id] = ticket.code
             self._clashes += clashes_of(told)
         return told
 
@@ -125,13 +128,17 @@ class Stories:
                 *_deeds(caller, "conflict_withdrawn", withdrawn),
             ],
         )
-        await self._tell(tx, withdrawn)
+        await self._tell(tx, caller, withdrawn)
 
-    async def _tell(self, tx: Transaction, withdrawn: Sequence[Conflict]) -> None:
+    async def _tell(self, tx: Transaction, caller: Caller, withdrawn: Sequence[Conflict]) -> None:
         """Of each ticket once: a device that is out of its mind makes thousands of them."""
         tx.once_committed(partial(_count, self.conflicts))
         last = {each.ticket_id: each for each in self.conflicts if each.severity == "critical"}
-        await raise_alerts(tx, [suspicion_of(each, tx.now) for each in last.values()])
+        suspicions = [
+            suspicion_of(each, self._codes[each.ticket_id], tx.now) for each in last.values()
+        ]
+        await raise_alerts(tx, suspicions)
+        await resolve_double_entries(tx, caller, [each.ticket_id for each in withdrawn])
         for each in last.values():
             tx.publish(alerts_topic(each.event_id), conflict_changed("conflict_detected", each))
         for each in {each.ticket_id: each for each in withdrawn}.values():

@@ -11,7 +11,7 @@ import msgspec
 
 from voelgoed.accounts.actions.audit import Deed, record_all
 from voelgoed.accounts.model import Caller
-from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.database import ChangedMeanwhile, Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import Refusal
 from voelgoed.scanning.actions.alerts import raise_alerts
@@ -155,7 +155,7 @@ class SyncBatch:
             work.answer = _stamped(msgspec.structs.replace(answer, message=AGAIN), now, None)
             return
         work.gate = intake.main_gate(work.device)
-        delivery.require_event(work.gate)
+        delivery.require_timely(work.gate, now)
 
     async def _record(self, tx: Transaction, works: Sequence[Work], intake: Intake) -> None:
         """And the counts, the last of all."""
@@ -172,10 +172,16 @@ class SyncBatch:
         successes = {
             work.device.id: Success(
                 device_id=work.device.id,
+                key_version=work.proven.key_version,
                 offset_s=None if work.measured is None else work.measured.total_seconds(),
             )
             for work in works
         }
+
+        async def note_successes() -> None:
+            """Who was revoked since we looked has brought nothing: all is looked at again."""
+            if await syncs.note_successes(tx, list(successes.values())) != len(successes):
+                raise ChangedMeanwhile()
 
         async def find_versions() -> None:
             event_ids = list({work.main_gate.event_id for work in works})
@@ -188,7 +194,7 @@ class SyncBatch:
         await tx.gather(
             syncs.insert_batches(tx, batches),
             record_all(tx, deeds),
-            syncs.note_successes(tx, list(successes.values())),
+            note_successes(),
             find_versions(),
             count(),
         )
@@ -199,12 +205,13 @@ class SyncBatch:
         for work in works:
             gate, errors, batch_id = work.main_gate, work.errors, work.delivery.batch_id
             good, status = len(work.taken) - errors, status_of(work.taken)
+            added = sum(each.is_good and each.is_learnt for each in work.taken)
             message = batch_synced(batch_id, status, good, errors, tx.now)
             tx.publish(batch_topic(batch_id), message)
             if gate.event_id in inside:
                 tx.publish(
                     occupancy_topic(tx.organization_id, gate.event_id),
-                    occupancy_synced(batch_id, gate, good, inside, tx.now),
+                    occupancy_synced(batch_id, gate, added, inside, tx.now),
                 )
 
     async def _inside(self, tx: Transaction, works: Sequence[Work]) -> dict[UUID, int]:

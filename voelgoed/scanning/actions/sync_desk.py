@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
@@ -40,6 +41,7 @@ TOGETHER_MAX = 10
 IN_FLIGHT_MAX = 2
 """Of one organisation. The gates that are online come first."""
 WAITING_MAX = 200
+"""Of one organisation."""
 ATTEMPTS_MAX = 10
 AGAIN_S = (2, 8)
 """Between which somebody is asked to come again, so that not all come at once."""
@@ -65,8 +67,9 @@ class SyncDesk:
         self._last_scans = last_scans
         self.batch_limit = Limit(batches_per_minute_max, SYNC_PERIOD)
         self.queue_limit = Limit(QUEUES_PER_MINUTE_MAX, SYNC_PERIOD)
-        self._waiting = 0
+        self._waiting = Counter[UUID]()
         self._one_large = asyncio.Lock()
+        self._own_large = defaultdict[UUID, asyncio.Lock](asyncio.Lock)
         self._conveyor = Conveyor[UUID, Work, Answer](
             "syncs", self._together, together_max=TOGETHER_MAX, in_flight_max=IN_FLIGHT_MAX
         )
@@ -104,26 +107,26 @@ class SyncDesk:
         if delivery.device_id != proven.caller.id:
             raise DeviceMismatch()
         device = await self._admit(proven, f"sync:{delivery.form}:{delivery.device_id}", limit)
-        if measured is None:
-            measured = measured_lately(device, self._database.clock.now())
-        clock = clock_of(delivery.claimed, measured)
+        lately = measured_lately(device, self._database.clock.now())
+        clock = clock_of(delivery.claimed, measured, lately)
         work = Work(proven, device, delivery, clock, measured)
-        if self._waiting >= WAITING_MAX:
+        organization_id = proven.caller.organization_id
+        if self._waiting[organization_id] >= WAITING_MAX:
             raise TooManySyncs(retry_after_seconds=random.randint(*AGAIN_S))  # noqa: S311
-        self._waiting += 1
+        self._waiting[organization_id] += 1
         try:
             answer = await self._pass_on(work)
         finally:
-            self._waiting -= 1
+            self._waiting[organization_id] -= 1
         assert isinstance(answer, delivery.shape)
         return answer
 
     async def _pass_on(self, work: Work) -> Answer:
-        """Small ones go together, large ones one after the other."""
+        """Small ones go together, large ones one after the other, the organisations in turn."""
         organization_id = work.proven.caller.organization_id
         if len(work.delivery) <= SIGNED_SCANS_MAX:
             return await self._conveyor.submit(organization_id, work)
-        async with self._one_large:
+        async with self._own_large[organization_id], self._one_large:
             [answer] = await self._together(organization_id, [work])
         if isinstance(answer, Exception):
             raise answer

@@ -48,6 +48,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     app_version: str | None
     manifest_version: int | None
     clock_offset_seconds: float | None
+    clock_measured_at: datetime | None
     last_sync_at: datetime | None
     version: int
     created_at: datetime

@@ -16,7 +16,7 @@ def conflict_changed(
     return {"event": what, "conflict": msgspec.structs.asdict(conflict)}
 
 
-def suspicion_of(conflict: Conflict, at: datetime) -> Suspicion:
+def suspicion_of(conflict: Conflict, ticket_code: str, at: datetime) -> Suspicion:
     return Suspicion(
         event_id=conflict.event_id,
         kind="double_entry",
@@ -24,5 +24,10 @@ def suspicion_of(conflict: Conflict, at: datetime) -> Suspicion:
         subject_type=SUBJECT["double_entry"],
         subject_id=conflict.ticket_id,
         at=at,
-        details={"scan_id": conflict.scan_id, "winner_scan_id": conflict.winner_scan_id},
+        details={
+            "ticket_code": ticket_code,
+            "conflict_id": conflict.id,
+            "scan_id": conflict.scan_id,
+            "winner_scan_id": conflict.winner_scan_id,
+        },
     )

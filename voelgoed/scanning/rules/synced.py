@@ -62,16 +62,24 @@ class Clock(msgspec.Struct, frozen=True):
 
 
 def measured_lately(device: Device, now: datetime) -> timedelta | None:
-    """Of a device that does not tell its time with what it brings: as its last heartbeat told, if that
-    was not so long ago that somebody may have set its clock since."""
-    heard, offset_s = device.last_heartbeat, device.clock_offset_seconds
-    if heard is None or offset_s is None or now - heard > LATELY or abs(offset_s) > OFFSET_S_MAX:
+    """As it told with its last heartbeat, manifest or delivery, if that was not so long ago that somebody
+    may have set its clock since."""
+    at, offset_s = device.clock_measured_at, device.clock_offset_seconds
+    if at is None or offset_s is None or now - at > LATELY or abs(offset_s) > OFFSET_S_MAX:
         return None
     return timedelta(seconds=offset_s)
 
 
-def clock_of(claimed: timedelta | None, measured: timedelta | None) -> Clock:
-    """A device is believed unless it is far off: what is measured has the way of the request in it."""
+def clock_of(
+    claimed: timedelta | None, measured: timedelta | None, lately: timedelta | None
+) -> Clock:
+    """A device is believed unless it is far off: what is measured has the way of the request in it.
+    One that claims nothing claims the time it tells with what it brings; it is held to what it told
+    lately, when it had nothing to gain."""
+    if claimed is None:
+        claimed, measured = measured, lately
+    if measured is None:
+        measured = lately
     if claimed is None:
         return Clock(measured or timedelta(), None)
     if measured is not None and abs(claimed - measured) > OFFSET_GAP_MAX:

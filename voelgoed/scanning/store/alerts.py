@@ -107,6 +107,32 @@ async def update_alert(tx: Transaction, alert: Alert) -> int:
     )
 
 
+async def resolve_double_entries(
+    tx: Transaction, ticket_ids: Sequence[UUID], by: UUID | None, note: str
+) -> list[Alert]:
+    """Of those of these tickets about which no conflict is open."""
+    return await tx.rows(
+        Alert,
+        """
+        UPDATE scan_alert
+           SET state = 'resolved', note = $4, reviewed_by_id = $2, reviewed_at = $3,
+               version = version + 1
+         WHERE kind = 'double_entry' AND state <> 'resolved' AND subject_id = ANY($1::uuid[])
+           AND NOT EXISTS (SELECT 1 FROM scan_conflict AS conflict
+                            WHERE conflict.organization_id = scan_alert.organization_id
+                              AND conflict.ticket_id = scan_alert.subject_id
+                              AND conflict.event_id = scan_alert.event_id
+                              AND conflict.severity = 'critical' AND conflict.state = 'open')
+        RETURNING id, event_id, kind, severity, subject_type, subject_id, state, occurrences, details,
+                  first_at, last_at, reviewed_by_id, reviewed_at, note, version
+        """,
+        ticket_ids,
+        by,
+        tx.now,
+        note,
+    )
+
+
 async def count_ticket_scans(tx: Transaction, asked: Sequence[TicketQuestion]) -> list[TicketCount]:
     """Only of those about which there is something to say."""
     return await tx.rows(

@@ -36,7 +36,7 @@ async def find_device(tx: Transaction, device_id: UUID) -> Device | None:
         SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at,
                rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at, last_heartbeat,
                battery_percent, queue_length, app_version, manifest_version, clock_offset_seconds,
-               last_sync_at, version, created_at, updated_at
+               clock_measured_at, last_sync_at, version, created_at, updated_at
           FROM scan_device WHERE id = $1
         """,
         device_id,
@@ -50,7 +50,7 @@ async def lock_device(tx: Transaction, device_id: UUID) -> Device | None:
         SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at,
                rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at, last_heartbeat,
                battery_percent, queue_length, app_version, manifest_version, clock_offset_seconds,
-               last_sync_at, version, created_at, updated_at
+               clock_measured_at, last_sync_at, version, created_at, updated_at
           FROM scan_device WHERE id = $1 FOR NO KEY UPDATE
         """,
         device_id,
@@ -98,7 +98,7 @@ async def note_heartbeat(tx: Transaction, device: Device) -> None:
         UPDATE scan_device
            SET last_heartbeat = $2, battery_percent = $3, queue_length = $4,
                app_version = coalesce($5, app_version), manifest_version = $6,
-               clock_offset_seconds = $7
+               clock_offset_seconds = $7, clock_measured_at = $2
          WHERE id = $1
         """,
         device.id,
@@ -113,7 +113,10 @@ async def note_heartbeat(tx: Transaction, device: Device) -> None:
 
 async def note_clock(tx: Transaction, device_id: UUID, offset_seconds: float) -> None:
     await tx.run(
-        "UPDATE scan_device SET clock_offset_seconds = $2 WHERE id = $1", device_id, offset_seconds
+        "UPDATE scan_device SET clock_offset_seconds = $2, clock_measured_at = $3 WHERE id = $1",
+        device_id,
+        offset_seconds,
+        tx.now,
     )
 
 
@@ -137,7 +140,7 @@ async def list_devices(
         SELECT device.id, device.name, device_type, gate_id, device.status, key_version,
                key_rotated_at, rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at,
                last_heartbeat, battery_percent, queue_length, app_version, manifest_version,
-               clock_offset_seconds, last_sync_at, device.version, device.created_at,
+               clock_offset_seconds, clock_measured_at, last_sync_at, device.version, device.created_at,
                device.updated_at, gate.name AS gate_name, gate.event_id
           FROM scan_device AS device
           LEFT JOIN gate ON gate.organization_id = device.organization_id AND gate.id = gate_id

@@ -40,9 +40,15 @@ class _Row(Passage, frozen=True, kw_only=True):
             source=self.source,
             is_let_in=self.is_let_in,
             reason_apart=self.reason_apart,
-            outcome=self.outcome,
+            outcome=self._outcome(),
             standing=Standing(self.status, self.reason_denied, self.entry_number),
         )
+
+    def _outcome(self) -> Outcome | None:
+        """As the device says that it was, though a file said otherwise before."""
+        if self.outcome is None or (self.outcome == "valid") == self.is_let_in:
+            return self.outcome
+        return "valid" if self.is_let_in else "invalid"
 
 
 async def find_stories(tx: Transaction, codes: Sequence[str]) -> list[StoryScan]:

@@ -87,27 +87,39 @@ async def insert_batches(tx: Transaction, batches: Sequence[NewBatch]) -> None:
 
 class Success(msgspec.Struct, frozen=True, kw_only=True):
     device_id: UUID
+    key_version: int
     offset_s: float | None
-    """Of its clock, as measured."""
+    """Of its clock, as measured with what it brought."""
 
 
-async def note_successes(tx: Transaction, successes: Sequence[Success]) -> None:
-    await tx.run(
+class _Count(msgspec.Struct, frozen=True):
+    count: int
+
+
+async def note_successes(tx: Transaction, successes: Sequence[Success]) -> int:
+    """Of how many: not of those that may not scan any more."""
+    [noted] = await tx.rows(
+        _Count,
         """
         WITH told AS (
-            SELECT device_id, offset_s
-              FROM json_to_recordset($1::json) AS new (device_id uuid, offset_s double precision)
+            SELECT device_id, key_version, offset_s
+              FROM json_to_recordset($1::json)
+                AS new (device_id uuid, key_version integer, offset_s double precision)
         ), locked AS (
             SELECT id FROM scan_device WHERE id IN (SELECT device_id FROM told)
              ORDER BY id FOR NO KEY UPDATE  -- so that nobody waits in a circle
         ), noted AS (
             UPDATE scan_device
                SET last_sync_at = greatest(last_sync_at, $2), sync_failures = 0,
-                   clock_offset_seconds = coalesce(told.offset_s, clock_offset_seconds)
+                   clock_offset_seconds = coalesce(told.offset_s, clock_offset_seconds),
+                   clock_measured_at = CASE WHEN told.offset_s IS NULL THEN clock_measured_at
+                                            ELSE $2 END
               FROM told
              WHERE scan_device.organization_id = current_organization()
                AND scan_device.id = told.device_id
                AND scan_device.id IN (SELECT id FROM locked)
+               AND scan_device.key_version = told.key_version
+               AND status = 'active' AND deleted_at IS NULL
             RETURNING 1
         )
         SELECT count(*) FROM noted
@@ -115,6 +127,7 @@ async def note_successes(tx: Transaction, successes: Sequence[Success]) -> None:
         json_text(successes),
         tx.now,
     )
+    return noted.count
 
 
 async def note_failure(tx: Transaction, device_id: UUID) -> int:
