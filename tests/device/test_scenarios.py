@@ -443,12 +443,28 @@ async def test_a_scan_is_put_right_again_when_the_first_answer_took_long(gates: 
     assert abs(error) < timedelta(seconds=2)
 
 
-async def test_online_while_the_clock_is_an_hour_off(gates: Gatehouse):
+async def test_online_while_the_clock_is_known_to_be_an_hour_off_the_server_decides(
+    gates: Gatehouse,
+):
     [ticket] = await gates.world.tickets(1)
     clocks = LiveClocks(timedelta(hours=1))
     device = await gates.device(clock=clocks.device_clock())
     answer = await scan(device, await gates.world.barcode(ticket))
-    assert (answer.outcome, answer.is_offline) == ("valid", True)
+    assert (answer.outcome, answer.is_offline) == ("valid", False)
+    await gates.require_nothing_lost()
+    at = await canonical(gates, answer.scan_id)
+    assert abs(at - gates.world.now) < timedelta(minutes=1)
+
+
+async def test_online_while_nobody_knows_how_wrong_the_clock_is_the_device_decides(
+    gates: Gatehouse,
+):
+    [ticket] = await gates.world.tickets(1)
+    clocks = LiveClocks(timedelta(hours=1))
+    device = await gates.device(clock=clocks.device_clock())
+    device.clock.is_measured, device.clock.offset = False, timedelta()
+    answer = await scan(device, await gates.world.barcode(ticket))
+    assert answer.is_offline
     await sync(device)
     await gates.require_nothing_lost()
     at = await canonical(gates, answer.scan_id)

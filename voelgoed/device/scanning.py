@@ -22,13 +22,17 @@ from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.scans import PRESENTED_MAX, Answer
 from voelgoed.scanning.rules.answers import DENIED, GOODBYE, WELCOME, WELCOME_BACK
 from voelgoed.scanning.rules.manifest import barcode_hash, moment_text
-from voelgoed.scanning.rules.offline import decide_offline
+from voelgoed.scanning.rules.offline import decide_offline, lacking
 from voelgoed.scanning.rules.outcomes import colour_of, outcome_of
 
 log = structlog.get_logger()
 SCANS = "/api/scans"
 ONLINE_WAIT_S = 1.5
 """Nobody at a gate waits longer for a network."""
+UNDECIDED_WAIT_S = 10.0
+"""Unless the device could only say that it does not know."""
+STOPS = (401, 403)
+"""The device may not scan, alone or not."""
 COMMITTED_AFTER = timedelta(seconds=2)
 """A scan that is answered was written by then. A manifest that was made in between may not know it."""
 _UNDECIDED: dict[Undecided, tuple[Outcome, str]] = {
@@ -73,25 +77,38 @@ async def scan(
 
 async def _ask(device: Device, attempt: _Attempt) -> Answer | None:
     """None where it is for the device to decide."""
+    # The server takes no scan of another minute: a clock that is known to be wrong is put right for it.
+    # What is signed, if the scan has to be brought later, is what the clock showed.
+    at = device.clock.corrected(attempt.at) if device.clock.is_sure else attempt.at
     body = {
         "ticket_code": attempt.text[:PRESENTED_MAX],
         "device_id": device.identity.device_id,
-        "scanned_at": moment_text(attempt.at),
+        "scanned_at": moment_text(at),
         "scan_id": attempt.scan_id,
         "direction": attempt.direction,
     }
     sent = msgspec.json.encode(body)
-    answered = await device.ask_once("POST", SCANS, sent, wait_s=ONLINE_WAIT_S)
+    answered = await device.ask_once("POST", SCANS, sent, wait_s=_patience_s(device, attempt))
     if device.has_lost_its_key(answered):
         return None  # nobody at a gate waits for the new one
-    if answered.status != 422:
+    if answered.status in (200, 404) or answered.status in STOPS or not answered.is_refusal_of_ours:
         return require(answered, 200, 404).read(Answer)
-    # Nothing of ours, or a clock that is minutes off: either is brought with the others.
+    # Nothing of ours, a clock that is minutes off, or whatever else the server cannot read: it is brought
+    # with the others.
     server_time = answered.error.details.get("server_time")
     if isinstance(server_time, str):
         offset = datetime.fromisoformat(server_time) - attempt.at
         device.ledger.learn(offset.total_seconds(), answered.round_trip_s)
     return None
+
+
+def _patience_s(device: Device, attempt: _Attempt) -> float:
+    """The server may have let somebody in whom a device that knows nothing would send away."""
+    if device.register is None:
+        return UNDECIDED_WAIT_S
+    at = device.clock.corrected(attempt.at)
+    lacks = lacking(device.register, gate=device.gate, direction=attempt.direction, at=at)
+    return ONLINE_WAIT_S if lacks is None else UNDECIDED_WAIT_S
 
 
 def _heard(device: Device, attempt: _Attempt, answer: Answer) -> ScanAnswer:

@@ -53,13 +53,11 @@ def decide_offline(
     at: datetime,
     own: OwnScans,
 ) -> Decision | Undecided:
-    """`at` in the server's time, `gate` by its code or its id, `own` whom this device let through.
-    Whoever is inside may go, however old the manifest is."""
-    if direction == "entry" and at > register.manifest.expires_at:
-        return "manifest_expired"
-    here = register.gates.get(gate)
-    if here is None:
-        return "gate_unknown"
+    """`at` in the server's time, `gate` by its code or its id, `own` whom this device let through."""
+    lacks = lacking(register, gate=gate, direction=direction, at=at)
+    if lacks is not None:
+        return lacks
+    here = register.gates[gate]
     found = _find(register, text)
     story = _story(register, found.ticket_id, own)
     case = Case(
@@ -70,6 +68,15 @@ def decide_offline(
         history=story.history,
     )
     return _decision(register, found, decide(case), story)
+
+
+def lacking(
+    register: Register, *, gate: str, direction: Direction, at: datetime
+) -> Undecided | None:
+    """To decide at all, whoever comes. Whoever is inside may go, however old the manifest is."""
+    if direction == "entry" and at > register.manifest.expires_at:
+        return "manifest_expired"
+    return None if gate in register.gates else "gate_unknown"
 
 
 def _story(register: Register, ticket_id: UUID | None, own: OwnScans) -> Story:
