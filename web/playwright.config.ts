@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
 
-const TEST_MS_MAX = 90_000;
-const SOON_MS = 15_000;
-const START_TIMEOUT_MS = 120_000;
-const STOP_TIMEOUT_MS = 20_000;
+const TEST_MS_MAX = 180_000;
+const SOON_MS = 30_000;
+const START_TIMEOUT_MS = 300_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 // The workers load this file too and must find what the first process chose, so both
 // choices travel in the environment. The server accepts no VOELGOED_ name it does not know.
@@ -60,6 +60,6 @@ async function freePort(): Promise<number> {
 function freshDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'voelgoed-e2e-'));
   // The server stops before this process does.
-  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }));
   return directory;
 }

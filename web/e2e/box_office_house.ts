@@ -1,4 +1,5 @@
 import { demo, type Demo, type LogIn } from './demo.ts';
+import { freshFetch } from './fresh_fetch.ts';
 
 const HOUR_MS = 3_600_000;
 const PASSWORD = 'a long walk on the beach';
@@ -6,6 +7,8 @@ const PASSWORD = 'a long walk on the beach';
 interface Options {
   name: string;
   config?: unknown;
+  /** On two days in a row, each with a ticket of its own for the floor. */
+  twoDays?: boolean;
   /** Instead of five minutes. */
   holdMinutes?: number;
   /** Or another organisation, or one of another server than all tests share. */
@@ -88,17 +91,17 @@ export class SeatedHouse {
     return `${this.url} ${this.demo.organization_slug}`;
   }
 
-  async #openEvent({ name, config = aHall(), holdMinutes }: Options): Promise<void> {
+  async #openEvent({ name, config = aHall(), holdMinutes, twoDays }: Options): Promise<void> {
     const at = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString();
     const venue = await this.#ask<{ id: string }>('POST', '/api/venues', {
       name,
       timezone: 'Africa/Johannesburg',
     });
-    const event = await this.#ask<{ id: string }>('POST', '/api/events', {
+    const event = await this.#ask<{ id: string; days: { date: string }[] }>('POST', '/api/events', {
       venue_id: venue.id,
       name,
       starts_at: at(24),
-      ends_at: at(28),
+      ends_at: at(twoDays ? 50 : 28),
       capacity: 60_000,
     });
     this.eventId = event.id;
@@ -109,17 +112,24 @@ export class SeatedHouse {
       ? { seating_overrides: { default_hold_ttl_minutes: holdMinutes } }
       : {};
     await this.#ask('PUT', `/api/events/${event.id}/layout`, { layout_id: layout.id, overrides });
-    for (const [type, kind, amount_minor] of [
-      ['Full price', 'seated', 320_00],
-      ['Concession', 'seated', 180_00],
-      ['Standing', 'ga', 0],
-    ] as const) {
+    const days = event.days.map(({ date }) => date);
+    const standing = twoDays
+      ? (['First', 'Second'] as const).map(
+          (day, at) => [`${day} day`, 'ga', 0, [days[at]!]] as const,
+        )
+      : [['Standing', 'ga', 0, null] as const];
+    for (const [type, kind, amount_minor, valid_days] of [
+      ['Full price', 'seated', 320_00, null] as const,
+      ['Concession', 'seated', 180_00, null] as const,
+      ...standing,
+    ]) {
       const prices = [{ amount_minor }];
       await this.#ask('POST', `/api/events/${event.id}/ticket-types`, {
         name: type,
         kind,
         currency: 'ZAR',
         prices,
+        valid_days,
       });
     }
     await this.#ask('POST', `/api/events/${event.id}/transitions`, { to: 'published' });
@@ -129,7 +139,7 @@ export class SeatedHouse {
     const headers: Record<string, string> = { 'Content-Type': 'application/json' };
     const token = SeatedHouse.#tokens.get(this.#door);
     if (token) headers.Authorization = `Bearer ${token}`;
-    const answer = await fetch(this.url + path, {
+    const answer = await freshFetch(this.url + path, {
       method,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -10,6 +10,8 @@ const CHANGES = 1_000;
 /** As many as the server tells of one by one; of more it says that there were many. */
 const CHANGES_TOLD_MAX = 400;
 const STEPS = 60;
+/** Not what is claimed: only that a busy machine gets there. */
+const PATIENCE_MS = 120_000;
 
 interface Zone {
   seats: { seat_id: string }[];
@@ -78,7 +80,9 @@ function measure(): void {
 }
 
 async function firstPaintMs(page: Page): Promise<number> {
-  await page.waitForFunction(() => window.measured?.paintedAt > 0, undefined, { timeout: 30_000 });
+  await page.waitForFunction(() => window.measured?.paintedAt > 0, undefined, {
+    timeout: PATIENCE_MS,
+  });
   return page.evaluate(() => {
     const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
     // Seats are read once more when the page is live; the first of each is what was painted.
@@ -126,16 +130,16 @@ for (const seats of [20_000, 50_000]) {
     page,
     baseURL,
   }) => {
-    test.setTimeout(180_000);
+    test.setTimeout(420_000);
     const { config, count } = await stadium(seats);
     const house = await SeatedHouse.open(baseURL!, { name: `Stadium of ${count}`, config });
     await page.goto(house.page);
     await logIn(page, await house.person());
     const free = (left: number) => page.getByText(`${left.toLocaleString('en-ZA')} seats free`);
-    await expect(free(count)).toBeVisible({ timeout: 60_000 });
+    await expect(free(count)).toBeVisible({ timeout: PATIENCE_MS });
     await page.addInitScript(measure);
     await page.reload();
-    await expect(page.getByText('The map is live')).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByText('The map is live')).toBeVisible({ timeout: PATIENCE_MS });
     const painted = await firstPaintMs(page);
     const frames = (await framesMs(page)).sort((one, other) => one - other);
     const ids = config.zones.flatMap((zone) => zone.seats.map(({ seat_id: id }) => id));
@@ -144,7 +148,7 @@ for (const seats of [20_000, 50_000]) {
       for (let first = 0; first < CHANGES; first += CHANGES_TOLD_MAX) {
         await house.block(changed.slice(first, first + CHANGES_TOLD_MAX));
       }
-      await expect(free(count - CHANGES)).toBeVisible({ timeout: 30_000 });
+      await expect(free(count - CHANGES)).toBeVisible({ timeout: PATIENCE_MS });
     });
     console.log(
       [

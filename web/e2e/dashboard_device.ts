@@ -1,6 +1,10 @@
 import { barcodeHash, signScan } from '@voelgoed/rules';
+import { freshFetch } from './fresh_fetch.ts';
 import type { OwnServer } from './own_server.ts';
 import type { Ticket } from './venue.ts';
+
+/** Long before it was paired, however long a busy machine has been about that. */
+const EXPORTED_AGE_S = 600;
 
 interface Paired {
   device_id: string;
@@ -8,18 +12,23 @@ interface Paired {
   gate_id: string;
 }
 
+interface List {
+  manifest_version: number;
+  tickets: { ticket_id: string }[];
+}
+
 /** A device without an app: what it sends, and nothing more. */
 export class BareDevice {
   private constructor(
-    private readonly server: OwnServer,
+    private readonly server: Pick<OwnServer, 'url'>,
     private readonly paired: Paired,
   ) {}
 
-  static async pair(server: OwnServer, token: string): Promise<BareDevice> {
+  static async pair(server: Pick<OwnServer, 'url'>, token: string): Promise<BareDevice> {
     const body = JSON.stringify({ pairing_token: token });
     const headers = { 'Content-Type': 'application/json' };
     const path = `${server.url}/api/scanning/pair`;
-    const answer = await fetch(path, { method: 'POST', headers, body });
+    const answer = await freshFetch(path, { method: 'POST', headers, body });
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
     return new BareDevice(server, (await answer.json()) as Paired);
   }
@@ -39,11 +48,20 @@ export class BareDevice {
 
   /** The ticket list of an event; its version. */
   async fetchList(eventId: string): Promise<number> {
+    return (await this.list(eventId)).manifest_version;
+  }
+
+  /** Which tickets are in it. */
+  async listed(eventId: string): Promise<Set<string>> {
+    return new Set((await this.list(eventId)).tickets.map(({ ticket_id }) => ticket_id));
+  }
+
+  private async list(eventId: string): Promise<List> {
     const path = `${this.server.url}/api/scanning/events/${eventId}/manifest`;
     const headers = { Authorization: `Bearer ${this.paired.api_key}` };
-    const answer = await fetch(path, { headers });
+    const answer = await freshFetch(path, { headers });
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
-    return ((await answer.json()) as { manifest_version: number }).manifest_version;
+    return (await answer.json()) as List;
   }
 
   async heartbeat(facts: Record<string, unknown> = {}): Promise<void> {
@@ -63,7 +81,7 @@ export class BareDevice {
 
   /** As a file, for somebody to import. */
   async export(tickets: Ticket[]): Promise<unknown> {
-    const signed = await Promise.all(tickets.map((ticket) => this.signed(ticket, 30)));
+    const signed = await Promise.all(tickets.map((ticket) => this.signed(ticket, EXPORTED_AGE_S)));
     const scans = signed.map((scan) => ({ ...scan, offset_seconds: 0 }));
     const exported_at = new Date().toISOString();
     return { device_id: this.paired.device_id, exported_at, scans };
@@ -83,7 +101,7 @@ export class BareDevice {
   }
 
   private post(path: string, body: unknown): Promise<Response> {
-    return fetch(this.server.url + path, {
+    return freshFetch(this.server.url + path, {
       method: 'POST',
       headers: {
         Authorization: `Bearer ${this.paired.api_key}`,

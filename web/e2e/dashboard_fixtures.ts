@@ -4,8 +4,8 @@ import { logIn } from './log_in.ts';
 import { OwnServer } from './own_server.ts';
 import { Venue, type Gate } from './venue.ts';
 
-const START_MS_MAX = 180_000;
-const TEST_MS_MAX = 120_000;
+const START_MS_MAX = 300_000;
+const TEST_MS_MAX = 240_000;
 
 interface Fixtures {
   venue: Venue;

@@ -9,6 +9,30 @@ const TABLE = [
   '',
 ].join('\n');
 
+test.describe('with a file that is refused', () => {
+  test.use({ expectedComplaint: /status of 422/ });
+
+  test('what is no table of tickets is refused with what is wrong in it', async ({
+    dashboard: page,
+    venue,
+  }) => {
+    await openEventPage(page, venue, 'imports');
+    await expect(page.getByText(/needs a code, or a seat, or a reference/)).toBeVisible();
+    const buffer = Buffer.from('colour,size\nred,2\n');
+    await page
+      .getByLabel('CSV file')
+      .setInputFiles({ name: 'socks.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: 'Import' }).click();
+    await expect(page.getByRole('alert')).not.toContainText('details');
+    await expect(page.getByRole('row').filter({ hasText: 'colour' })).toContainText('is no column');
+    await expect(page.getByRole('row').filter({ hasText: 'type' }).last()).toContainText('missing');
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole('button', { name: 'Afrikaans' }).click();
+    await expect(page.getByRole('row').filter({ hasText: 'colour' })).toContainText('geen kolom');
+  });
+});
+
 test('a file of tickets is tried, its faults are shown by line, and then it is imported', async ({
   dashboard: page,
   venue,

@@ -22,13 +22,17 @@ test('a ticket that is scanned at the gate is counted on the dashboard at once',
   await expect(total(page)).toHaveAttribute('aria-valuenow', '1');
   expect(await device.scan(second)).toEqual({ status: 200, said: 'admitted' });
   await expect(total(page)).toHaveAttribute('aria-valuenow', '2');
-  await expect(page.getByText('Last minute: 2 in, 0 out')).toBeVisible();
+  // On a slow machine the first of both may be longer ago than the seconds that are counted.
+  await expect(page.getByText(/^Last 60 seconds: [12] in, 0 out$/)).toBeVisible();
   await expect(page.getByText('North gate').first()).toBeVisible();
 
   expect((await device.scan(second)).said).toBe('denied');
   const denied = page.getByRole('listitem').filter({ hasText: /already/i });
   await expect(denied.first()).toContainText('1');
   await expect(page.getByText('1 duplicate among them')).toBeVisible();
+  await expect(
+    page.getByText(/^[123] a minute, 1 of them turned away, [123] at best$/),
+  ).toBeVisible();
 
   const certainty = page.getByTestId('certainty');
   await expect(certainty).toHaveText('2 counted, 3 scans still on devices');
@@ -54,7 +58,7 @@ test('says how hard a gate works, who is to come, and what needs somebody', asyn
 
   const unknown = { id: '', code: '', barcode: 'ZZZZ-ZZZZ-ZZZZ' };
   await device.scan(unknown);
-  await expect(page.getByText('1 open alert')).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText('1 open alert')).toBeVisible();
   await expectAccessible(page);
   await expectFitsPhone(page);
   await page.getByRole('link', { name: 'Look at them in the work queues' }).click();
@@ -64,6 +68,20 @@ test('says how hard a gate works, who is to come, and what needs somebody', asyn
   await expect(alerts.getByText('No alerts')).toBeVisible();
   await page.getByRole('link', { name: 'Live', exact: true }).click();
   await expect(page.getByText('Nothing needs attention.')).toBeVisible();
+});
+
+test('on a phone the pages of an event are one row, with the present one in sight', async ({
+  dashboard: page,
+  venue,
+}) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await openEventPage(page, venue, 'imports');
+  const pages = page.getByRole('navigation', { name: 'Pages of this event' });
+  await expect(pages.getByRole('link', { name: 'Ticket import' })).toBeInViewport({ ratio: 1 });
+  await expect(pages.getByRole('link', { name: 'Overview' })).not.toBeInViewport();
+  const { height } = (await pages.boundingBox()) ?? { height: Infinity };
+  expect(height).toBeLessThan(100);
+  await expectFitsPhone(page);
 });
 
 test('a gate that is nearly full, and one that is full, are told', async ({
@@ -112,14 +130,18 @@ test('fifty gates at two hundred scans a second are a few pictures a second', as
   const seconds = 10;
   await feed(page, venue.eventId, { gates: 50, inside: 0, silentSeconds: [] });
   await openEventPage(page, venue, 'live');
+  await expect(total(page)).toBeVisible();
   const figures = await feedLive(page, venue.eventId, { gates: 50, perSecond: 200, seconds });
   await expect(total(page)).toHaveAttribute('aria-valuenow', String(figures.scans));
   // Never more often than it may be drawn, however many messages there are.
-  expect(figures.pictures).toBeLessThanOrEqual(seconds * 4 + 2);
+  // By the time that it took: a busy machine is longer about it.
+  expect(figures.pictures).toBeLessThanOrEqual(Math.ceil(figures.seconds) * 4 + 2);
+  expect(figures.pictures).toBeGreaterThan(0);
   const percent = (part: number) => `${((part / figures.seconds) * 100).toFixed(1)} %`;
   console.log(
     `dashboard, 50 gates, ${figures.scans} scans in ${figures.seconds.toFixed(1)} s: script ` +
       `${percent(figures.scriptSeconds)} of a core, all of the page's work ` +
       `${percent(figures.taskSeconds)}, ${figures.pictures} pictures`,
   );
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
 });

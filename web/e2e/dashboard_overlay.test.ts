@@ -5,7 +5,7 @@ import { demo } from './demo.ts';
 import { expect, test } from './fixtures.ts';
 import { logIn } from './log_in.ts';
 
-const TEST_MS_MAX = 180_000;
+const TEST_MS_MAX = 360_000;
 
 // Seats that are taken, and a layout that cannot change.
 test.use({ expectedComplaint: /status of 409/ });

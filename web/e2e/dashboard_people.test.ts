@@ -78,7 +78,9 @@ test.describe('with what is refused', () => {
     await page.getByRole('button', { name: 'Set the password' }).click();
     await expect(page.getByText('Naledi Khumalo has the new password')).toBeVisible();
     await page.getByLabel('Status').selectOption('Disabled');
+    await expect(page.getByText('Saved.')).toBeHidden();
     await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByText('Saved.')).toBeVisible();
     await page.getByRole('link', { name: 'People' }).click();
     const card = main(page).getByRole('listitem').filter({ hasText: 'Naledi Khumalo' });
     await expect(card).toContainText('Disabled');
@@ -98,6 +100,8 @@ test.describe('with what is refused', () => {
 
     await addPerson(page, 'Pieter Botha', 'Box office');
     await page.getByRole('link', { name: 'Pieter Botha' }).click();
+    await expect(page.getByRole('heading', { name: 'Pieter Botha' })).toBeVisible();
+    await expect(page).toHaveURL(/\/people\/[0-9a-f-]{36}$/);
     const path = `/api/users/${page.url().split('/').at(-1)}`;
     await page.getByLabel('Name').fill('Piet Botha');
     const change = { version: 1, role: 'gate_supervisor' };
@@ -160,6 +164,7 @@ test.describe('somebody at the box office', () => {
     await expectAccessible(otherPage);
 
     await otherPage.goto('/dashboard/#/setup/organization');
+    await expect(otherPage.getByText('Chrome, Linux').first()).toBeVisible();
     await otherPage.getByLabel('Current password').fill('not the password');
     await otherPage.getByLabel('New password').fill(`${PASSWORD} anew`);
     await otherPage.getByRole('button', { name: 'Change the password' }).click();

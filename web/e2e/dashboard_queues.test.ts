@@ -25,6 +25,14 @@ test('two people let in with one ticket: both scans side by side, and a decision
   await expect(card).toContainText('iPad north');
   await expect(card).toContainText('iPad south');
   await expect(card).toContainText('Brought later by the device');
+  const alert = page
+    .getByRole('region', { name: 'Alerts' })
+    .getByRole('listitem')
+    .filter({ hasText: 'Two people let in with one ticket' });
+  await expect(alert).toContainText('Let in at North gate');
+  await expect(alert).toContainText('Let in at South gate');
+  await alert.getByRole('button', { name: 'Go to its conflict' }).click();
+  await expect(card.getByRole('heading', { level: 3 })).toBeFocused();
   await expectAccessible(page);
   await expectFitsPhone(page);
 
@@ -33,10 +41,18 @@ test('two people let in with one ticket: both scans side by side, and a decision
   await card.getByLabel('Reason').fill('A father and his child.');
   await card.getByRole('button', { name: 'Mark reviewed' }).click();
   await expect(conflicts.getByText('No conflicts')).toBeVisible();
+  // Who decided by keyboard goes on where they were, and its alert does not wait for the same again.
+  await expect(conflicts.getByRole('heading', { name: 'Conflicts' })).toBeFocused();
+  const alerts = page.getByRole('region', { name: 'Alerts' });
+  await expect(alerts.getByText('Two people let in with one ticket')).toBeHidden();
 
   await page.getByLabel('Also show what was decided').check();
   await expect(card).toContainText('Reviewed');
   await expect(card).toContainText('Reason: A father and his child.');
+  await expect(card).toContainText(/Decided by .+, \w{3}, \d/);
+  await page.reload();
+  await expect(page.getByLabel('Also show what was decided')).toBeChecked();
+  await expect(card).toContainText('Reviewed');
 });
 
 test('imported scans wait, are looked at, and count once they are accepted', async ({
@@ -66,32 +82,71 @@ test('imported scans wait, are looked at, and count once they are accepted', asy
   await expect(inside).toHaveAttribute('aria-valuenow', '2');
 });
 
-test('an alert is marked as seen, with a reason', async ({
+test('an alert is marked as seen, with a reason, and the next one is gone on with', async ({
   dashboard: page,
   venue,
   gate,
   server,
 }) => {
-  const device = await BareDevice.pair(server, await venue.pairingToken(gate, 'iPad north'));
-  await device.scan({ id: '', code: '', barcode: 'AAAA-BBBB-CCCC' });
+  const unknown = { id: '', code: '', barcode: 'AAAA-BBBB-CCCC' };
+  for (const name of ['iPad north', 'iPad south']) {
+    const device = await BareDevice.pair(server, await venue.pairingToken(gate, name));
+    await device.scan(unknown);
+  }
   await openEventPage(page, venue, 'queues');
   const alerts = page.getByRole('region', { name: 'Alerts' });
-  await expect(alerts.getByRole('listitem')).toContainText('A code that nobody has');
-  await expect(alerts.getByRole('listitem')).toContainText('iPad north');
-  await alerts.getByLabel('Reason').fill('A voucher of another event.');
-  await alerts.getByRole('button', { name: 'Mark seen' }).click();
+  const cards = alerts.getByRole('listitem');
+  await expect(cards).toHaveCount(2);
+  await expect(cards.first()).toContainText('A code that nobody has');
+  await expect(cards.first()).toContainText('iPad south');
+  await cards.first().getByRole('button', { name: 'Mark seen' }).click();
+  await expect(cards.first().getByLabel('Reason')).toBeFocused();
+  await cards.first().getByLabel('Reason').fill('A voucher of another event.');
+  await cards.first().getByRole('button', { name: 'Mark seen' }).click();
+  await expect(cards).toHaveCount(1);
+  await expect(cards).toContainText('iPad north');
+  await expect(cards.getByRole('heading')).toBeFocused();
+
+  await cards.getByLabel('Reason').fill('The same voucher.');
+  await cards.getByRole('button', { name: 'Mark seen' }).click();
   await expect(alerts.getByText('No alerts')).toBeVisible();
+  await expect(alerts.getByRole('heading', { name: 'Alerts' })).toBeFocused();
+});
+
+test.describe('without an answer', () => {
+  test.use({ expectedComplaint: /ERR_FAILED/ });
+
+  test('queues that cannot be read do not say that nothing waits', async ({
+    dashboard: page,
+    venue,
+  }) => {
+    await openEventPage(page, venue, 'queues');
+    await expect(page.getByText('No conflicts')).toBeVisible();
+    await page.route('**/conflicts?*', (route) => route.abort());
+    await page.getByLabel('Also show what was decided').check();
+    const conflicts = page.getByRole('region', { name: 'Conflicts' });
+    await expect(conflicts.getByRole('alert')).toBeVisible();
+    await expect(conflicts.getByText('No conflicts')).toBeHidden();
+  });
 });
 
 test('the audit log is searched by what was done', async ({ dashboard: page, venue, gate }) => {
   await page.getByRole('link', { name: 'Audit log' }).click();
   await expect(page.getByRole('heading', { name: 'Audit log' })).toBeVisible();
-  await page.getByLabel('Action').fill('gate_created');
+  await expect(page.getByText(/^All times are in Pacific\/Auckland/)).toBeVisible();
+  await page.getByLabel('What was done').selectOption('A gate was added');
   await page.getByLabel('Its id').fill(gate.id);
   await page.getByRole('button', { name: 'Search' }).click();
   const found = page.getByRole('main').getByRole('listitem');
   await expect(found).toHaveCount(1);
-  await expect(found).toContainText('gate_created');
+  await expect(found).toContainText('A gate was added');
+  await expect(found).toContainText('Name: North gate');
+  const session = await page.request.get('/api/session');
+  const { data } = (await session.json()) as { data: { user: { name: string } } };
+  await expect(found).toContainText(data.user.name);
+  await page.reload();
+  await expect(page.getByLabel('What was done')).toHaveValue('gate_created');
+  await expect(found).toHaveCount(1);
   await expectAccessible(page);
   await expectFitsPhone(page);
 

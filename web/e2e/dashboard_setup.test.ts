@@ -121,9 +121,20 @@ test.describe('with what is refused', () => {
   test('a venue, an event, a ticket type and a gate are made, and it is in the box office', async ({
     dashboard: page,
   }) => {
-    test.setTimeout(240_000);
+    test.setTimeout(480_000);
     await makeVenue(page, 'Die Skuur');
     const id = await makeEvent(page, 'Die Skuur', 'Koor en Kitaar');
+    await page.getByRole('button', { name: 'Publish' }).click();
+    const asked = page.getByRole('dialog');
+    await expect(asked).toContainText('Something is still missing.');
+    await expect(asked.getByRole('link')).toHaveText([
+      'Choose a layout',
+      'Add ticket types',
+      'Add a gate',
+    ]);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await asked.getByRole('button', { name: 'Cancel' }).click();
     await giveLayout(page, id);
     await makeTicketType(page);
     await makeGate(page);
@@ -132,6 +143,7 @@ test.describe('with what is refused', () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole('button', { name: 'Publish' }).click();
+    await expect(page.getByRole('dialog')).toContainText('Everything is there');
     await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
     await expect(page.getByRole('button', { name: 'Open the doors' })).toBeVisible();
     await page.getByLabel('Capacity').fill('100');

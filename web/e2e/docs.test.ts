@@ -1,11 +1,10 @@
 import type { Locator, Page } from '@playwright/test';
 import { expectFitsPhone } from './accessibility.ts';
 import { demo } from './demo.ts';
-import { expect as expectSoon, test } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 
 // The viewer draws the whole API at once, which takes a busy machine seconds.
 test.slow();
-const expect = expectSoon.configure({ timeout: 15_000 });
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 

@@ -4,9 +4,9 @@ import { demo } from './demo.ts';
 import { Festival } from './festival.ts';
 import { test } from './fixtures.ts';
 import { logIn, openApp } from './log_in.ts';
-import { expect, ScannerApp } from './scanner_app.ts';
+import { deviceState, expect, ONLINE_WAIT_MS, ScannerApp } from './scanner_app.ts';
 
-const TEST_MS_MAX = 180_000;
+const TEST_MS_MAX = 360_000;
 
 /** At the demo's festival, as the box office does; gives the ticket's code. */
 async function sellBestSeat(page: Page): Promise<string> {
@@ -38,12 +38,14 @@ test('a seat sold at the counter comes in at the gate, once, and the office sees
   await expect(page.getByRole('heading', { name: 'Events', level: 1 })).toBeVisible();
   await page.goto(`/dashboard/#/events/${demo().event_id}/live`);
   const inside = page.getByRole('meter', { name: 'Inside now' });
-  await expect(inside).toBeVisible();
-  const before = Number(await inside.getAttribute('aria-valuenow'));
+  const festival = await Festival.of(baseURL!, demo());
+  // Of the server: a page that is still reading its counts shows that nobody is there.
+  const before = await festival.inside();
+  await expect(inside).toHaveAttribute('aria-valuenow', String(before));
 
   const code = await sellBestSeat(otherPage);
-  const festival = await Festival.of(baseURL!, demo());
-  const context = await browser.newContext({ baseURL: baseURL! });
+  const storageState = deviceState(baseURL!, { onlineWaitMs: ONLINE_WAIT_MS });
+  const context = await browser.newContext({ baseURL: baseURL!, storageState });
   const gate = await context.newPage();
   watch(gate);
   const scanner = await ScannerApp.in(gate);

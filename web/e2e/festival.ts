@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Demo } from './demo.ts';
+import { freshFetch } from './fresh_fetch.ts';
 import type { Ticket } from './venue.ts';
 
 const LOOK_MS = 200;
@@ -9,14 +10,14 @@ const ZONE = 'Orchestra';
 /** What its owner does about the demo's festival, which has numbered seats. */
 export class Festival {
   private constructor(
-    private readonly url: string,
+    readonly url: string,
     private readonly token: string,
     private readonly demo: Demo,
   ) {}
 
   static async of(url: string, demo: Demo): Promise<Festival> {
     const body = { organization: demo.organization_slug, ...demo.users.owner };
-    const answer = await fetch(`${url}/api/sessions`, {
+    const answer = await freshFetch(`${url}/api/sessions`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
@@ -39,6 +40,12 @@ export class Festival {
     const listed = await this.read<{ id: string; seat: string }[]>('GET', exported);
     const bySeat = new Map(listed.map(({ id, seat }) => [seat, id]));
     return Promise.all(seats.map((seat) => this.ticket(bySeat.get(seat) ?? '')));
+  }
+
+  /** How many people. */
+  async inside(): Promise<number> {
+    const path = `/api/scanning/events/${this.demo.event_id}/occupancy`;
+    return (await this.ask<{ current: number }>('GET', path)).current;
   }
 
   private async ticket(id: string): Promise<Ticket> {
@@ -75,7 +82,7 @@ export class Festival {
 
   private async read<T>(method: string, path: string, body?: unknown): Promise<T> {
     const isTable = typeof body === 'string';
-    const answer = await fetch(this.url + path, {
+    const answer = await freshFetch(this.url + path, {
       method,
       headers: {
         Authorization: `Bearer ${this.token}`,

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext } from '@playwright/test';
 import type { Entry, Manifest } from '@voelgoed/rules';
+import { freshFetch } from './fresh_fetch.ts';
 
 const TAIL = ',"offset_seconds":';
 
@@ -19,10 +20,14 @@ export class LargeManifest {
   static async of(tickets: number, origin: string): Promise<LargeManifest> {
     const server = createServer((request, response) => {
       const key = (request.headers.authorization ?? '').replace('Bearer ', '');
-      void grown(`${origin}${request.url}`, key, tickets).then((body) => {
-        response.setHeader('Content-Type', 'application/json');
-        response.end(body);
-      });
+      void grown(`${origin}${request.url}`, key, tickets).then(
+        (body) => {
+          response.setHeader('Content-Type', 'application/json');
+          response.end(body);
+        },
+        // The device asks again, as it does of any server that is away for a moment.
+        () => response.destroy(),
+      );
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new LargeManifest(server, origin);
@@ -43,7 +48,7 @@ export class LargeManifest {
 }
 
 async function grown(address: string, key: string, tickets: number): Promise<Buffer> {
-  const answer = await fetch(address, { headers: { Authorization: `Bearer ${key}` } });
+  const answer = await freshFetch(address, { headers: { Authorization: `Bearer ${key}` } });
   const body = await answer.text();
   const at = body.lastIndexOf(TAIL);
   const manifest = JSON.parse(`${body.slice(0, at)}}`) as Manifest;

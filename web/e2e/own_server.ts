@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Demo } from './demo.ts';
+import { freshFetch } from './fresh_fetch.ts';
 
 const START_MS_MAX = 240_000;
 const STOP_MS_MAX = 60_000;
@@ -54,7 +55,7 @@ export class OwnServer {
   }
 
   async #isReady(): Promise<boolean> {
-    return fetch(`${this.url}/health/ready`).then(
+    return freshFetch(`${this.url}/health/ready`).then(
       (answer) => answer.ok,
       () => false,
     );

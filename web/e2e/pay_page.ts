@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { freshFetch } from './fresh_fetch.ts';
 
 const SECRET = 'a secret of sixteen or more'.replaceAll(' ', '-');
 
@@ -61,7 +62,7 @@ export class PayPage {
     });
     const at = Math.floor(Date.now() / 1_000);
     const path = `${this.shopUrl}/api/payment-notices/paylink/${this.organizationId}`;
-    const answer = await fetch(path, {
+    const answer = await freshFetch(path, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',

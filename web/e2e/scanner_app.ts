@@ -1,9 +1,22 @@
 import { expect as expectSoon, type Locator, type Page } from '@playwright/test';
+import { OUT_OF_VIEW_MS } from '../apps/scanner/src/input/once.ts';
 import { keptOn, type KeptState } from './scanner_kept.ts';
 
-/** Of a machine that does much else besides. */
-export const SOON_MS = 30_000;
+/**
+ * Of a machine that does much else besides. A device says how it is every half minute: where an
+ * answer came too late to tell the clock or the network, the next one does.
+ */
+export const SOON_MS = 75_000;
 export const expect = expectSoon.configure({ timeout: SOON_MS });
+
+/** Where one try was in vain the next follows in half a minute, and its batches wait as well. */
+export const SENT_MS_MAX = 180_000;
+
+/** The longest that can be chosen: a busy machine may answer late, and yellow is not green. */
+export const ONLINE_WAIT_MS = 5_000;
+/** What becomes of it. */
+const PATIENCE_MS = 60_000;
+const LONG_MS = 600_000;
 
 export type Light = 'green' | 'yellow' | 'red';
 
@@ -18,11 +31,15 @@ type Watched = Window & { verdicts: SeenVerdict[] };
 
 /** The scanner, as whoever stands at the gate uses it. */
 export class ScannerApp {
+  /** When which text was last decided about. */
+  readonly #decidedAt = new Map<string, number>();
+
   private constructor(readonly page: Page) {}
 
   /** Whatever it shows from now on is remembered, also what nobody looked at in time. */
   static async in(page: Page): Promise<ScannerApp> {
     await page.addInitScript(rememberVerdicts);
+    await page.addInitScript(stretchTimers, { [ONLINE_WAIT_MS]: PATIENCE_MS });
     return new ScannerApp(page);
   }
 
@@ -49,7 +66,7 @@ export class ScannerApp {
     await this.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   }
 
-  status(name: 'queue' | 'list' | 'clock' | 'sent'): Locator {
+  status(name: 'queue' | 'list' | 'clock' | 'sent' | 'inside' | 'gate' | 'battery'): Locator {
     return this.page.locator(`[data-status="${name}"]`);
   }
 
@@ -65,11 +82,30 @@ export class ScannerApp {
     await this.page.getByRole('navigation').getByRole('link', { name }).click();
   }
 
+  /** What was read is decided about; its verdict is not to be taken for that of the next ticket. */
+  async isIdle(): Promise<void> {
+    await expect(this.page.getByRole('status').filter({ hasText: 'Checking' })).toBeHidden();
+  }
+
+  /** From now on a verdict stays: nobody can look at all of it in two seconds. */
+  async keepVerdicts(): Promise<void> {
+    await this.page.evaluate(stretchTimers, { 2_000: LONG_MS, 3_000: LONG_MS });
+  }
+
   /** As a hand scanner types it, and the verdict that follows. */
   async scan(text: string): Promise<SeenVerdict> {
+    await this.#countsAgain(text);
     const before = (await this.verdicts()).length;
     await this.page.evaluate(typeAtOnce, text);
-    return this.verdictAfter(before);
+    const verdict = await this.verdictAfter(before);
+    this.#decidedAt.set(text, Date.now());
+    return verdict;
+  }
+
+  /** A hand scanner that reads the same twice in a row has read it once. */
+  async #countsAgain(text: string): Promise<void> {
+    const again = (this.#decidedAt.get(text) ?? 0) + OUT_OF_VIEW_MS;
+    await this.page.waitForTimeout(Math.max(0, again - Date.now()));
   }
 
   async verdictAfter(count: number): Promise<SeenVerdict> {
@@ -87,9 +123,22 @@ export class ScannerApp {
   }
 
   async hasSentAll(): Promise<void> {
-    await expect(this.status('queue')).toHaveText('All sent', { timeout: 90_000 });
+    await expect(this.status('queue')).toHaveText('All sent', { timeout: SENT_MS_MAX });
     expect((await this.kept()).pending).toEqual([]);
   }
+}
+
+/** What somebody chose on the device before, as a browser keeps it. */
+export function deviceState(origin: string, chosen: object) {
+  const localStorage = [{ name: 'voelgoed.scanner.settings', value: JSON.stringify(chosen) }];
+  return { cookies: [], origins: [{ origin, localStorage }] };
+}
+
+/** Timers of exactly so many milliseconds are longer. */
+export function stretchTimers(longer: Record<number, number>): void {
+  const soon = window.setTimeout;
+  window.setTimeout = ((work: () => void, ms = 0) =>
+    soon(work, longer[ms] ?? ms)) as typeof setTimeout;
 }
 
 function rememberVerdicts(): void {

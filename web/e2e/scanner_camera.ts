@@ -26,6 +26,8 @@ export class FakeCamera {
     // A verdict may cover it; whoever is in a hurry presses Escape.
     await app.page.keyboard.press('Escape');
     await app.page.getByRole('button', { name: 'Camera off' }).click();
+    // A busy machine may have seen it once more meanwhile.
+    await app.isIdle();
   }
 
   remove(): void {

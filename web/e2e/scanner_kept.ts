@@ -22,7 +22,9 @@ export async function keptOn(page: Page): Promise<KeptState> {
     Rows,
     Rows,
   ];
-  const [[, kept] = []] = manifest as [key: string, value: { document: Uint8Array }][];
+  // One record names the list that counts; the list itself lies under a key of its own.
+  const [key] = rowsAt<{ key: string }>(manifest, 'manifest').map((head) => head.key);
+  const [kept] = rowsAt<{ document: Uint8Array }>(manifest, key);
   return {
     pending: pending.map(([, scan]) => scan as LoggedScan),
     synced: synced.map(([, scan]) => scan as LoggedScan),
@@ -30,6 +32,10 @@ export async function keptOn(page: Page): Promise<KeptState> {
     manifest: kept ? (JSON.parse(new TextDecoder().decode(kept.document)) as Manifest) : null,
     text: JSON.stringify([pending, synced, state]),
   };
+}
+
+function rowsAt<Value>(rows: Rows, wanted: string | undefined): Value[] {
+  return rows.filter(([key]) => key === wanted).map(([, value]) => value as Value);
 }
 
 async function readStores(names: string[]): Promise<Rows[]> {

@@ -1,6 +1,21 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible, expectFitsPhone } from './accessibility.ts';
+import type { Demo } from './demo.ts';
+import { Festival } from './festival.ts';
+import type { ScannerApp } from './scanner_app.ts';
 import { expect, test } from './scanner_fixtures.ts';
+
+const SCREENS = {
+  'a phone': { width: 360, height: 740 },
+  'a tablet': { width: 1024, height: 768 },
+  'a phone on its side': { width: 740, height: 360 },
+  'half a phone': { width: 360, height: 330 },
+};
+/** Of a screen; the bar tells about the page and is not the page. */
+const BAR_SHARE_MAX = 0.3;
+/** Of the demo's festival. */
+const WHEELCHAIR_SEAT = 'O-A-9';
+const COMPANION_SEAT = 'O-A-10';
 
 async function expectForEverybody(page: Page): Promise<void> {
   await expectAccessible(page);
@@ -37,31 +52,20 @@ test('every page is for everybody', async ({ camera, context, page, paired: app,
   await expectForEverybody(page);
 });
 
-test.describe('verdicts', () => {
-  test.beforeEach(({ page }) => page.addInitScript(keepVerdicts));
-
-  test('every verdict is for everybody', async ({ context, page, paired: app, tickets }) => {
-    const [first, second] = tickets;
-    const expectVerdict = async (light: string, text: string) => {
-      await app.scan(text);
-      await expect(app.verdict).toHaveAttribute('data-light', light);
-      await expectForEverybody(page);
-    };
-    await expectVerdict('green', first.barcode);
-    await expectVerdict('red', first.barcode);
-    await context.setOffline(true);
-    await expectVerdict('yellow', second.barcode);
-    await expectVerdict('red', 'nothing of ours');
-  });
+test('every verdict is for everybody', async ({ context, page, paired: app, tickets }) => {
+  const [first, second] = tickets;
+  await app.keepVerdicts();
+  const expectVerdict = async (light: string, text: string) => {
+    await app.scan(text);
+    await expect(app.verdict).toHaveAttribute('data-light', light);
+    await expectForEverybody(page);
+  };
+  await expectVerdict('green', first.barcode);
+  await expectVerdict('red', first.barcode);
+  await context.setOffline(true);
+  await expectVerdict('yellow', second.barcode);
+  await expectVerdict('red', 'nothing of ours');
 });
-
-/** Nobody can look at all of it in two seconds. */
-function keepVerdicts(): void {
-  const soon = window.setTimeout;
-  const isVerdict = (ms: number | undefined) => ms === 2_000 || ms === 3_000;
-  window.setTimeout = ((work: () => void, ms?: number) =>
-    soon(work, isVerdict(ms) ? 600_000 : ms)) as typeof setTimeout;
-}
 
 test('it speaks Afrikaans once somebody chooses it, also after a reload', async ({
   page,
@@ -79,4 +83,175 @@ test('it speaks Afrikaans once somebody chooses it, also after a reload', async 
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Instellings');
   await page.getByText('English', { exact: true }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Settings');
+});
+
+/** What is written in a verdict and is not all on the screen, or is broken inside a word. */
+function cutOff(): string[] {
+  const shown = document.querySelector('[data-light] .said');
+  if (!shown) return ['there is no verdict'];
+  const found: string[] = [];
+  const texts = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    for (const { 0: word, index } of (text.textContent ?? '').matchAll(/[^\s-]+/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      const [line, ...more] = Array.from(range.getClientRects());
+      const isInside =
+        line &&
+        line.left >= 0 &&
+        line.top >= 0 &&
+        line.right <= innerWidth + 0.5 &&
+        line.bottom <= innerHeight + 0.5;
+      if (!isInside || more.length > 0) found.push(word);
+    }
+  }
+  return found;
+}
+
+async function expectVerdictFits(page: Page): Promise<void> {
+  for (const [screen, size] of Object.entries(SCREENS)) {
+    await page.setViewportSize(size);
+    await expect.poll(() => page.evaluate(cutOff), screen).toEqual([]);
+  }
+}
+
+async function expectScanPageFits(page: Page, directions: string[]): Promise<void> {
+  for (const [screen, size] of Object.entries(SCREENS)) {
+    await page.setViewportSize(size);
+    const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
+    await expect.poll(wide, screen).toBe(size.width);
+    for (const direction of directions) {
+      const choice = page.getByText(direction, { exact: true }).first();
+      await expect(choice, screen).toBeInViewport({ ratio: 1 });
+    }
+    const bar = await page.getByRole('banner').boundingBox();
+    expect((bar?.height ?? size.height) / size.height, screen).toBeLessThan(BAR_SHARE_MAX);
+  }
+}
+
+for (const [language, entry, exit, cameraOff] of [
+  ['English', 'Entry', 'Exit', 'Camera off'],
+  ['Afrikaans', 'Ingang', 'Uitgang', 'Kamera af'],
+] as const) {
+  test(`nothing is cut off on any screen, in ${language}`, async ({
+    camera,
+    context,
+    page,
+    paired: app,
+    tickets,
+    venue,
+  }) => {
+    const [first, second, voided, fourth] = tickets;
+    await venue.void(voided);
+    await camera.hold('nothing of ours');
+    await page.getByRole('button', { name: 'Camera on' }).click();
+    await app.goTo('Settings');
+    await page.getByText(language, { exact: true }).click();
+    await page.goto('/scanner/#/');
+    await expectScanPageFits(page, [entry, exit]);
+    await page.getByText(exit, { exact: true }).click();
+    await expectScanPageFits(page, [entry, exit]);
+    await page.getByText(entry, { exact: true }).first().click();
+    await page.setViewportSize(SCREENS['a phone']);
+    await page.getByRole('button', { name: cameraOff }).click();
+    await app.isIdle();
+
+    await app.keepVerdicts();
+    for (const text of [first.barcode, first.barcode, voided.barcode, 'nothing of ours']) {
+      await app.scan(text);
+      await expectVerdictFits(page);
+    }
+    await context.setOffline(true);
+    for (const text of [second.barcode, second.barcode, fourth.barcode]) {
+      await app.scan(text);
+      await expectVerdictFits(page);
+    }
+    await page.keyboard.press('Escape');
+    await expectScanPageFits(page, [entry, exit]);
+  });
+}
+
+test('a whole code is to be seen while it is typed, on a small phone', async ({
+  page,
+  paired: app,
+}) => {
+  await app.goTo('Settings');
+  await page.getByText('Afrikaans', { exact: true }).click();
+  await page.goto('/scanner/#/');
+  await page.setViewportSize(SCREENS['a phone']);
+  await page.getByRole('button', { name: 'Tik ’n kode' }).click();
+  const field = page.getByLabel('Kaartjiekode');
+  await field.fill('3KQO-7F92-XWPL');
+  expect(await field.evaluate((input) => input.scrollWidth - input.clientWidth)).toBe(0);
+});
+
+test('after a wrong code the field is still there, on a phone on its side', async ({
+  app,
+  page,
+}) => {
+  await page.setViewportSize(SCREENS['a phone on its side']);
+  await app.open();
+  await page.getByRole('button', { name: 'Type the code' }).click();
+  const field = page.getByLabel('Pairing code');
+  await field.fill('7K2M-9QXD-E4TR');
+  await field.press('Enter');
+  await expect(app.problem('pairing_token_not_found')).toBeAttached();
+  await expect(field).toBeFocused();
+  await expect(field).toBeInViewport({ ratio: 1 });
+});
+
+test('what to know of a seat is said on the verdict, with a network and without', async ({
+  app,
+  context,
+  page,
+  server,
+}) => {
+  const festival = await Festival.of(server.url, server.demo as Demo);
+  const [wheelchair, companion] = await festival.importSeats([WHEELCHAIR_SEAT, COMPANION_SEAT]);
+  if (!wheelchair || !companion) throw new Error('the demo has no such seats');
+  await app.open(`#/pair/${await festival.pairingToken('Noted')}`);
+  await app.isReady();
+  await app.keepVerdicts();
+  await expectSaid(app, wheelchair.barcode, WHEELCHAIR_SEAT, /^Wheelchair place/m);
+  await expectVerdictFits(page);
+  await context.setOffline(true);
+  await expectSaid(app, companion.barcode, COMPANION_SEAT, /^Companion seat/m);
+  await expectVerdictFits(page);
+});
+
+async function expectSaid(app: ScannerApp, text: string, seat: string, note: RegExp) {
+  const verdict = await app.scan(text);
+  expect(verdict.light).not.toBe('red');
+  expect(verdict.text).toContain(seat);
+  expect(verdict.text).toMatch(note);
+}
+
+test('the bar says who is inside while somebody can know it, and how full the battery is', async ({
+  context,
+  page,
+  paired: app,
+  tickets,
+}) => {
+  const [first, second, third] = tickets;
+  await app.scan(first.barcode);
+  await app.scan(second.barcode);
+  await expect(app.status('inside')).toHaveText('2 inside');
+  await expect(app.status('gate')).toHaveText('2 by this gate');
+  const hasBattery = await page.evaluate(() => 'getBattery' in navigator);
+  if (hasBattery) await expect(app.status('battery')).toHaveText(/^Battery.*\d+%$/);
+  await context.setOffline(true);
+  await app.scan(third.barcode);
+  await expect(page.getByRole('banner')).toContainText('Offline');
+  await expect(app.status('inside')).toBeHidden();
+  await expect(app.status('gate')).toBeHidden();
+});
+
+test('that a browser may delete the scans is said above them', async ({ page, paired: app }) => {
+  const note = page.getByText('The browser may delete what this device keeps');
+  await expect(note).toBeVisible();
+  const recent = page.getByRole('heading', { name: 'Recent scans' });
+  const [noted, listed] = [await note.boundingBox(), await recent.boundingBox()];
+  expect(noted?.y).toBeLessThan(listed?.y ?? 0);
+  expect(await app.verdicts()).toEqual([]);
 });

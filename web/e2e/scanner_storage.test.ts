@@ -5,28 +5,37 @@ const QUOTA_BYTES = 12_000_000;
 
 test.beforeEach(({ page, baseURL }) => limitStorage(page, baseURL ?? ''));
 
-test('with its storage full it lets nobody in, and says what to do', async ({
+test('with its storage full it lets in whom the server lets in, nobody by itself, and says what to do', async ({
   context,
   page,
   paired: app,
   tickets,
+  venue,
 }) => {
   const [first, second, third] = tickets;
   await page.evaluate(fillStorage);
   const online = await app.scan(first.barcode);
+  expect(online.light).toBe('green');
+  expect(online.text).toContain('this device could not keep it');
+  expect(await app.scan(first.barcode)).toMatchObject({ light: 'red' });
+  const scans = await venue.scans();
+  expect(scans.map(({ id }) => id)).toContain(online.scanId);
+  expect(scans).toHaveLength(2);
+
   await context.setOffline(true);
   const offline = await app.scan(second.barcode);
-  for (const { light, scanId, text } of [online, offline]) {
-    expect({ light, scanId }).toEqual({ light: 'red', scanId: null });
-    expect(text).toContain('The storage of this device is full.');
-    expect(text).toContain('Delete photos or apps');
-    expect(text).toContain('Not recorded');
-  }
+  expect(offline).toMatchObject({ light: 'red', scanId: null });
+  expect(offline.text).toContain('The storage of this device is full.');
+  expect(offline.text).toContain('Delete photos or apps');
+  expect(offline.text).toContain('Not recorded');
   const { pending, synced } = await app.kept();
   expect([...pending, ...synced]).toEqual([]);
+  expect(await venue.scans()).toHaveLength(2);
 
   await page.evaluate(emptyStorage);
   expect(await app.scan(third.barcode)).toMatchObject({ light: 'yellow' });
+  // Not on the disk, and not forgotten either.
+  expect(await app.scan(first.barcode)).toMatchObject({ light: 'red' });
 });
 
 /** Before anything is kept: later the browser would not ask how much there is. */

@@ -115,7 +115,8 @@ function install(large: number): void {
     const database = await done(indexedDB.open('voelgoed-scanner'));
     const began = performance.now();
     const store = database.transaction('manifest').objectStore('manifest');
-    const kept = (await done(store.get('manifest'))) as { document: Uint8Array };
+    const { key } = (await done(store.get('manifest'))) as { key: string };
+    const kept = (await done(store.get(key))) as { document: Uint8Array };
     const read = performance.now();
     JSON.parse(new TextDecoder().decode(kept.document));
     const ended = performance.now();

@@ -1,5 +1,5 @@
 import { answer, ApiError, type Api } from '@voelgoed/api';
-import { secondsUntil, WARNING_SECONDS } from './countdown.ts';
+import { EXTEND_SECONDS, secondsUntil, WARNING_SECONDS } from './countdown.ts';
 import type { Hold } from './types.ts';
 
 const TICK_MS = 250;
@@ -17,6 +17,10 @@ export class Cart {
   holds = $state.raw<Hold[]>([]);
   secondsLeft = $state(0);
   hasExpired = $state(false);
+  /** Something that was held here was given free or ordered in another window. */
+  wasEndedElsewhere = $state(false);
+  /** How long nothing more can be held, after too much was. */
+  secondsToWait = $state(0);
   isBusy = $state(false);
   problem = $state.raw<ApiError | undefined>();
 
@@ -24,7 +28,13 @@ export class Cart {
   readonly #eventId: string;
   readonly #now: () => number;
   #endsAt = 0;
+  /** The even clock may stand still while a device sleeps. */
+  #endsAtOnTheWall = 0;
   #ticking: ReturnType<typeof setInterval> | undefined;
+  #waiting: ReturnType<typeof setInterval> | undefined;
+
+  /** Called when what is held was changed here: other windows look again. */
+  onChange: () => void = () => undefined;
 
   /** `now` runs evenly, whatever somebody does to the clock on the wall. */
   constructor(api: Api, eventId: string, now: () => number = () => performance.now()) {
@@ -38,12 +48,26 @@ export class Cart {
   }
 
   get canExtend(): boolean {
-    return this.holds.some(({ can_extend: can }) => can);
+    const isNeeded = this.secondsLeft <= EXTEND_SECONDS;
+    return isNeeded && this.holds.some(({ can_extend: can }) => can);
   }
 
   /** On opening, in another tab, or after a sleep: what is held is what the server says. */
   async load(): Promise<void> {
     this.#set(await this.#read());
+  }
+
+  /** Something may have changed elsewhere. What ends here by itself is told by the clock. */
+  async refresh(): Promise<void> {
+    if (this.isBusy) return;
+    const before = this.holds;
+    const held = await this.#read().catch(() => undefined);
+    if (!held || this.isBusy || this.holds !== before) return;
+    const ids = new Set(held.map(({ hold_id: id }) => id));
+    const isLess = before.some(({ hold_id: id }) => !ids.has(id));
+    if (isLess && Date.now() >= this.#endsAtOnTheWall) this.hasExpired = true;
+    else if (isLess && this.secondsLeft > 0) this.wasEndedElsewhere = true;
+    this.#set(held);
   }
 
   /** `guests` come along, in zones that are not open to everybody. */
@@ -77,10 +101,12 @@ export class Cart {
   /** The order has them now. */
   empty(): void {
     this.#set([]);
+    this.onChange();
   }
 
   stop(): void {
     clearInterval(this.#ticking);
+    clearInterval(this.#waiting);
   }
 
   #hold(
@@ -98,7 +124,7 @@ export class Cart {
     };
     return this.#work(async () => {
       await answer(this.#api.POST('/api/events/{event_id}/holds', { params, body }));
-      this.hasExpired = false;
+      this.hasExpired = this.wasEndedElsewhere = false;
     });
   }
 
@@ -119,14 +145,30 @@ export class Cart {
     try {
       await work();
       await this.load();
+      this.onChange();
       return true;
     } catch (thrown) {
       this.problem = ApiError.from(thrown);
+      this.#wait(Number(this.problem.details.retry_after_seconds ?? 0));
       await this.load().catch(() => undefined);
       return false;
     } finally {
       this.isBusy = false;
     }
+  }
+
+  /** Counts down to when it can be tried again; then there is nothing left to say. */
+  #wait(seconds: number): void {
+    clearInterval(this.#waiting);
+    const [refused, endsAt] = [this.problem, this.#now() + seconds * 1000];
+    const tick = () => {
+      this.secondsToWait = this.problem === refused ? secondsUntil(endsAt, this.#now()) : 0;
+      if (this.secondsToWait > 0) return;
+      clearInterval(this.#waiting);
+      if (seconds > 0 && this.problem === refused) this.problem = undefined;
+    };
+    tick();
+    if (seconds > 0) this.#waiting = setInterval(tick, TICK_MS);
   }
 
   #set(holds: Hold[]): void {
@@ -135,6 +177,7 @@ export class Cart {
     if (holds.length === 0) return;
     const seconds = Math.min(...holds.map(({ expires_in_seconds: left }) => left));
     this.#endsAt = this.#now() + seconds * 1000;
+    this.#endsAtOnTheWall = Date.now() + seconds * 1000;
     this.#tick();
     this.#ticking = setInterval(() => this.#tick(), TICK_MS);
   }

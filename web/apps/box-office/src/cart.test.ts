@@ -113,6 +113,91 @@ test('more time is asked for once for what was held together', async () => {
   cart.stop();
 });
 
+test('more time is offered when there is little left, not before', async () => {
+  const cart = aCart({ 'GET /api/holds': () => json(200, { data: [aHold(300)] }) });
+  await cart.load();
+  expect(cart.canExtend).toBe(false);
+  await vi.advanceTimersByTimeAsync(179_000);
+  expect(cart.canExtend).toBe(false);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(cart.canExtend).toBe(true);
+  cart.stop();
+});
+
+test('who held too much is told how long to wait, until the time is over', async () => {
+  const limited = { error: 'rate_limited', message: 'At most 10.' };
+  const cart = aCart({
+    'GET /api/holds': () => json(200, { data: [] }),
+    [`POST /api/events/${EVENT}/holds`]: () =>
+      json(429, { ...limited, details: { retry_after_seconds: 90 } }),
+  });
+  await cart.holdSeats(['A-1'], []);
+  expect(cart.secondsToWait).toBe(90);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(cart.secondsToWait).toBe(60);
+  expect(cart.problem?.code).toBe('rate_limited');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(cart.secondsToWait).toBe(0);
+  expect(cart.problem).toBeUndefined();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('whatever else is refused after that is not counted down', async () => {
+  let code = 'rate_limited';
+  const cart = aCart({
+    'GET /api/holds': () => json(200, { data: [] }),
+    [`POST /api/events/${EVENT}/holds`]: () =>
+      json(409, { error: code, message: 'No.', details: { retry_after_seconds: 90 } }),
+    'DELETE /api/holds/h': () => refusal(404, 'hold_not_found'),
+  });
+  await cart.holdSeats(['A-1'], []);
+  code = 'other';
+  await cart.release(aHold(300) as never);
+  expect(cart.secondsToWait).toBe(0);
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(cart.problem?.code).toBe('hold_not_found');
+});
+
+test('what was given free in another window is not counted here, and that is said', async () => {
+  let held = [aHold(300), aHold(300, { hold_id: 'i' })];
+  const cart = aCart({ 'GET /api/holds': () => json(200, { data: held }) });
+  await cart.load();
+  await cart.refresh();
+  expect(cart.wasEndedElsewhere).toBe(false);
+  held = held.slice(1);
+  await cart.refresh();
+  expect(cart.holds.map(({ hold_id: id }) => id)).toEqual(['i']);
+  expect(cart.wasEndedElsewhere).toBe(true);
+  cart.stop();
+});
+
+test('what ended while the device slept has ended, and nobody gave it free', async () => {
+  let held = [aHold(300)];
+  const api = anApi({ 'GET /api/holds': () => json(200, { data: held }) });
+  const cart = new Cart(api, EVENT, () => 0);
+  await cart.load();
+  held = [];
+  vi.setSystemTime(Date.now() + 400_000);
+  await cart.refresh();
+  expect(cart.hasExpired).toBe(true);
+  expect(cart.wasEndedElsewhere).toBe(false);
+});
+
+test('other windows are told of what was done here, and not of what was refused', async () => {
+  const told = vi.fn();
+  const cart = aCart({
+    'GET /api/holds': () => json(200, { data: [] }),
+    [`POST /api/events/${EVENT}/holds`]: () => json(201, { data: [] }),
+  });
+  cart.onChange = told;
+  await cart.holdSeats(['A-1'], []);
+  expect(told).toHaveBeenCalledTimes(1);
+  await cart.release(aHold(1) as never);
+  expect(told).toHaveBeenCalledTimes(1);
+  cart.empty();
+  expect(told).toHaveBeenCalledTimes(2);
+});
+
 test('everything is given free', async () => {
   let held = [aHold(300)];
   const cart = aCart({

@@ -1,6 +1,9 @@
 /** When somebody is told that the time is nearly up. */
 export const WARNING_SECONDS = 30;
 
+/** Nobody needs more time before there is little left of it, and it can be had once. */
+export const EXTEND_SECONDS = 120;
+
 /** Whole seconds until a moment of the same clock, never less than none. */
 export function secondsUntil(endsAtMs: number, nowMs: number): number {
   return Math.max(0, Math.ceil((endsAtMs - nowMs) / 1000));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LANGUAGES } from './messages/index.ts';
-import { money, zonePrices } from './money.ts';
+import { money, priceTogether, zonePrices } from './money.ts';
 import type { Offer } from './types.ts';
 
 function offer(amount_minor: number): Offer {
@@ -26,4 +26,17 @@ test('zones of one price share a colour, the dearest has the first', () => {
   expect(prices.get('dear')!.label).toMatch(/^from .*200/);
   expect(prices.get('cheap')).toEqual(prices.get('also cheap'));
   expect(prices.has('closed')).toBe(false);
+});
+
+test('seats cost the sum of their prices, from the cheapest tickets to the dearest', () => {
+  const offers = new Map([
+    ['stalls', [offer(320_00), offer(180_00)]],
+    ['floor', [offer(100_00)]],
+    ['closed', []],
+  ]);
+  const price = (...zones: string[]) => priceTogether(zones, offers, LANGUAGES.en);
+  expect(price('stalls', 'stalls')).toMatch(/360.*–.*640/);
+  expect(price('floor', 'floor')).toMatch(/^R.?200.00$/);
+  expect(price('floor', 'closed')).toBeUndefined();
+  expect(price()).toBeUndefined();
 });

@@ -36,3 +36,23 @@ function priceLabel(offers: readonly Offer[], words: Messages): string {
   const text = money(least, offers[0]!.currency, words);
   return amounts.every((amount) => amount === least) ? text : words.event.from(text);
 }
+
+/** What one seat in each of these zones costs together, as the tickets are chosen: `R 360 – R 640`. */
+export function priceTogether(
+  zoneIds: readonly string[],
+  offers: ReadonlyMap<string, readonly Offer[]>,
+  words: Messages,
+): string | undefined {
+  let [least, most, currency] = [0, 0, ''];
+  for (const zoneId of zoneIds) {
+    const zoneOffers = offers.get(zoneId) ?? [];
+    if (zoneOffers.length === 0) return undefined;
+    const amounts = zoneOffers.map(({ amount_minor: amount }) => amount);
+    least += Math.min(...amounts);
+    most += Math.max(...amounts);
+    currency = zoneOffers[0]!.currency;
+  }
+  if (!currency) return undefined;
+  const text = money(least, currency, words);
+  return least === most ? text : `${text} – ${money(most, currency, words)}`;
+}

@@ -7,13 +7,29 @@ const LOOK_MS = 3_000;
 
 const UNDECIDED: ReadonlySet<string | undefined> = new Set(['pending', 'expired']);
 
+export type Done =
+  | { what: 'mailed' }
+  | { what: 'reissued'; code: string }
+  /** How many were, how many of those that were good are still, and how much is given back. */
+  | { what: 'refunded'; count: number; left: number; amountMinor: number };
+
+/** Whether somebody could come in with it, or did. */
+export function isGood({ status }: Pick<Ticket, 'status'>): boolean {
+  return status === 'active' || status === 'scanned' || status === 'used';
+}
+
+/** Who was let in already has had what was paid for. */
+export function canRefund({ status }: Pick<Ticket, 'status'>): boolean {
+  return status === 'active';
+}
+
 /** One order with its tickets, and what its buyer and the box office do with it. */
 export class OrderView {
   status = $state<'loading' | 'ready' | 'failed'>('loading');
   details = $state.raw<OrderDetails | undefined>();
   problem = $state.raw<ApiError | undefined>();
   isBusy = $state(false);
-  done = $state.raw<{ what: 'mailed' | 'refunded' } | { what: 'reissued'; code: string }>();
+  done = $state.raw<Done | undefined>();
 
   readonly #api: Api;
   readonly #params: { path: { order_id: string } };
@@ -28,7 +44,7 @@ export class OrderView {
       this.details = await this.#read();
       this.status = 'ready';
     } catch (thrown) {
-      this.problem = ApiError.from(thrown);
+      this.problem = missingOrder(ApiError.from(thrown));
       this.status = 'failed';
     }
   }
@@ -79,14 +95,24 @@ export class OrderView {
     });
   }
 
-  refund(reason: string): Promise<void> {
+  /** Only these tickets; without them, all that can be. */
+  refund(reason: string, tickets?: readonly Ticket[]): Promise<void> {
     return this.#work(async () => {
+      const before = this.details!;
+      const ids = tickets?.map(({ id }) => id);
       const call = this.#api.POST('/api/orders/{order_id}/refunds', {
         params: this.#params,
-        body: { reason },
+        body: { reason, ...(ids && { ticket_ids: ids }) },
       });
-      this.details = (await answer(call)).data;
-      this.done = { what: 'refunded' };
+      const after = (await answer(call)).data;
+      this.details = after;
+      const left = after.tickets.filter(isGood).length;
+      this.done = {
+        what: 'refunded',
+        count: before.tickets.filter(isGood).length - left,
+        left,
+        amountMinor: after.order.refunded_minor - before.order.refunded_minor,
+      };
     });
   }
 
@@ -115,4 +141,10 @@ export class OrderView {
       this.isBusy = false;
     }
   }
+}
+
+/** An address that no order can have is, for people, that of one that is not there. */
+function missingOrder(error: ApiError): ApiError {
+  if (error.code !== 'not_found') return error;
+  return new ApiError('order_not_found', 'There is no such order.', {}, error.status);
 }

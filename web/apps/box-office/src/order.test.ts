@@ -22,11 +22,42 @@ test('an order that is not there is told', async () => {
   expect(view.problem?.code).toBe('order_not_found');
 });
 
-test('a refund shows what became of the order', async () => {
-  const view = await opened({ 'POST /api/orders/o/refunds': () => anOrder('refunded') });
+function withTickets(refunded_minor: number, ...statuses: string[]) {
+  const tickets = statuses.map((status, at) => ({ id: `t${at}`, status, price_minor: 100 }));
+  return json(200, { data: { order: { id: 'o', status: 'paid', refunded_minor }, tickets } });
+}
+
+test('an address that no order can have is that of an order that is not there', async () => {
+  const view = await opened({ 'GET /api/orders/o': () => refusal(404, 'not_found') });
+  expect(view.problem?.code).toBe('order_not_found');
+});
+
+test('a refund tells how many tickets it was, how much, and that a scanned one stays', async () => {
+  const asked: unknown[] = [];
+  const view = await opened({
+    'GET /api/orders/o': () => withTickets(0, 'active', 'active', 'scanned', 'voided'),
+    'POST /api/orders/o/refunds': async (request) => {
+      asked.push(await request.json());
+      return withTickets(200, 'refunded', 'refunded', 'scanned', 'voided');
+    },
+  });
   await view.refund('ill');
-  expect(view.details?.order.status).toBe('refunded');
-  expect(view.done).toEqual({ what: 'refunded' });
+  expect(asked).toEqual([{ reason: 'ill' }]);
+  expect(view.done).toEqual({ what: 'refunded', count: 2, left: 1, amountMinor: 200 });
+});
+
+test('one ticket of several is refunded', async () => {
+  const asked: unknown[] = [];
+  const view = await opened({
+    'GET /api/orders/o': () => withTickets(0, 'active', 'active'),
+    'POST /api/orders/o/refunds': async (request) => {
+      asked.push(await request.json());
+      return withTickets(100, 'active', 'refunded');
+    },
+  });
+  await view.refund('ill', [view.details!.tickets[1]!]);
+  expect(asked).toEqual([{ reason: 'ill', ticket_ids: ['t1'] }]);
+  expect(view.done).toEqual({ what: 'refunded', count: 1, left: 1, amountMinor: 100 });
 });
 
 test('a new barcode is read again', async () => {

@@ -51,8 +51,8 @@ export function aServer(): Answers {
       },
     ]),
     [`GET ${AT}/ticket-types`]: data([
-      { id: 'pass', valid_days: null },
-      { id: 'day', valid_days: ['2030-01-02'] },
+      { id: 'pass', name: 'Pass', valid_days: null },
+      { id: 'day', name: 'Day', valid_days: ['2030-01-02'] },
     ]),
     [`GET ${AT}/availability`]: data({ zones: [{ zone_id: 'floor', available: 10 }] }),
     [`GET ${AT}/seats`]: data({ seat_count: 4, seats: btoa('\x40\x00'), seq: 3 }),

@@ -11,6 +11,7 @@ export interface Offer {
 
 export interface TicketType {
   id: string;
+  name: string;
   valid_days: string[] | null;
 }
 
@@ -46,11 +47,24 @@ export interface SelectionCheck {
   alternatives: Proposal[];
 }
 
-export interface Ticket {
+/** What somebody is let in by: of a ticket, and of a line of an order that has none yet. */
+export interface Right {
+  ticket_type_id: string;
+  zone_id: string | null;
+  seat_id: string | null;
+  seat_label: string | null;
+  days: string[];
+  price_minor: number;
+}
+
+export interface OrderLine extends Right {
+  line: number;
+}
+
+export interface Ticket extends Right {
   id: string;
   code: string;
   status: 'active' | 'scanned' | 'used' | 'voided' | 'refunded';
-  seat_label: string | null;
   holder_name: string;
   issue: number;
 }
@@ -72,6 +86,7 @@ export interface Order {
 export interface OrderDetails {
   order: Order;
   payments: { refund_due_minor: number }[];
+  lines: OrderLine[];
   tickets: Ticket[];
   page: string;
   redirect_url?: string | null;

@@ -64,6 +64,11 @@ export class DeviceState {
     return left > 0 ? left : null;
   }
 
+  /** How far sending is. Without a network it has not begun, however often it is tried. */
+  get sending(): DeviceStatus['syncing'] {
+    return this.status.reach === 'offline' ? null : this.status.syncing;
+  }
+
   /** Which ticket it was, as far as anybody can tell one from another: its seat, else its code. */
   ticketText(scan: LoggedScan): string | null {
     const entry = scan.ticket_id ? this.#device.register?.byTicket.get(scan.ticket_id) : undefined;

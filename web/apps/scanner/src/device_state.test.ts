@@ -44,6 +44,14 @@ test.each([
   expect(state.clockErrorMs).toBe(shown);
 });
 
+test('without a network nothing is being sent, it only waits', () => {
+  const syncing = { done: 0, total: 3 };
+  const sendingWhen = (reach: 'online' | 'offline') =>
+    new DeviceState(aDevice({ status: aStatus({ pending: 3, syncing, reach }) })).sending;
+  expect(sendingWhen('online')).toEqual(syncing);
+  expect(sendingWhen('offline')).toBeNull();
+});
+
 test('follows what changes until it is told to stop', () => {
   let change: () => void = () => undefined;
   const leave = vi.fn();

@@ -36,7 +36,11 @@ export class Live {
     this.#followed = followed;
     if (!api_key) return;
     const client = new LiveClient(() => this.#connect(api_key));
-    client.onState = (state) => (this.state = state);
+    client.onState = (state) => {
+      this.state = state;
+      // What was said before the connection broke is nobody's count now.
+      if (state !== 'connected') this.occupancy = NOBODY_SAID;
+    };
     this.#wake = () => client.wake();
     const hint = () => void this.#onHint().catch(() => undefined);
     const leaves = [

@@ -61,6 +61,17 @@ test('shows who is inside, and by this gate', () => {
   expect(live.occupancy).toEqual({ total: 413, percentFull: 41, atGate: 80 });
 });
 
+test('once the connection broke, nobody says who is inside', () => {
+  const { hear, live, open, sockets } = aConnection();
+  live.follow(IDENTITY);
+  open();
+  hear({ type: 'subscribed', topic: OCCUPANCY, seq: 1 });
+  hear({ type: 'message', topic: OCCUPANCY, seq: 2, data: { total_occupancy: 412 } });
+  sockets[0]?.onclose?.(new Event('close') as CloseEvent);
+  expect(live.occupancy).toEqual({ total: null, percentFull: null, atGate: null });
+  live.stop();
+});
+
 test('what concerns the device makes it ask', () => {
   const { hear, live, onHint, open } = aConnection();
   live.follow(IDENTITY);

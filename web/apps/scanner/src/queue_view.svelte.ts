@@ -1,11 +1,11 @@
-import type { Device, LoggedScan, SyncReport } from '@voelgoed/device';
+import type { Device, ExportedFile, LoggedScan, SyncReport } from '@voelgoed/device';
 import { problemOf, problemOfReason, type Problem } from './troubles.ts';
 
 const SHOWN_MOST = 50;
 
 export type Queue = Pick<
   Device,
-  'queue' | 'sync' | 'syncWhole' | 'retry' | 'discard' | 'exportQueue' | 'hurry'
+  'queue' | 'sync' | 'syncWhole' | 'retry' | 'retryAll' | 'discard' | 'exportFiles' | 'hurry'
 >;
 
 /** The scans that the server does not have, as their page shows them. */
@@ -37,15 +37,25 @@ export class QueueView {
 
   async sync(): Promise<void> {
     this.#device.hurry();
-    await this.#bring(() => this.#device.sync());
+    // Where it rested between two tries it was hurried, and goes on by itself.
+    await this.#bring(
+      () => this.#device.sync(),
+      (reason) => reason !== 'sending',
+    );
   }
 
   async syncWhole(): Promise<void> {
     await this.#bring(() => this.#device.syncWhole());
   }
 
-  async retry(scanIds: string[]): Promise<void> {
-    await this.#do(() => this.#device.retry(scanIds));
+  async retry(scanId: string): Promise<void> {
+    await this.#do(() => this.#device.retry([scanId]));
+    await this.sync();
+  }
+
+  /** Also of those that the page has no room for. */
+  async retryAll(): Promise<void> {
+    await this.#do(() => this.#device.retryAll());
     await this.sync();
   }
 
@@ -57,16 +67,21 @@ export class QueueView {
     return true;
   }
 
-  async export(): Promise<Blob | null> {
-    let file: Blob | null = null;
-    await this.#do(async () => void (file = await this.#device.exportQueue()));
-    return file;
+  /** None where the server has everything, or something is wrong. */
+  async export(): Promise<ExportedFile[]> {
+    let files: ExportedFile[] = [];
+    await this.#do(async () => void (files = await this.#device.exportFiles()));
+    return files;
   }
 
-  async #bring(bring: () => Promise<SyncReport>): Promise<void> {
+  async #bring(
+    bring: () => Promise<SyncReport>,
+    isNews: (reason: string | null) => boolean = () => true,
+  ): Promise<void> {
     await this.#do(async () => {
       this.report = null;
       const report = await bring();
+      if (!isNews(report.reason)) return;
       this.report = report;
       if (report.reason !== null) this.problem = problemOfReason(report.reason);
     });

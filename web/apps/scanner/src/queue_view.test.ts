@@ -3,6 +3,8 @@ import { expect, test, vi } from 'vitest';
 import { QueueView } from './queue_view.svelte.ts';
 import { aScan } from './testing.ts';
 
+const A_FILE = { content: new Blob(['{}']), scans: 1, isImportable: true };
+
 function aReport(changes: Partial<SyncReport> = {}): SyncReport {
   return { synced: 0, failed: 0, left: 0, requests: 1, conflicts: [], reason: null, ...changes };
 }
@@ -14,7 +16,8 @@ function aQueue(report = aReport()) {
     syncWhole: vi.fn(async () => report),
     retry: vi.fn(async () => undefined),
     discard: vi.fn(async () => undefined),
-    exportQueue: vi.fn(async () => new Blob(['{}'])),
+    retryAll: vi.fn(async () => undefined),
+    exportFiles: vi.fn(async () => [A_FILE]),
     hurry: vi.fn(),
   };
   return { device, view: new QueueView(device) };
@@ -36,6 +39,19 @@ test('sending now does not wait for a retry, and says what became of it', async 
   expect(device.hurry).toHaveBeenCalledOnce();
   expect(view.report).toMatchObject({ synced: 3, failed: 1 });
   expect(view.problem).toBeNull();
+});
+
+test('sending now while it rests between two tries hurries it, and says nothing wrong', async () => {
+  const { device, view } = aQueue(aReport({ left: 3, reason: 'sending' }));
+  await view.sync();
+  expect(device.hurry).toHaveBeenCalledOnce();
+  expect([view.problem, view.report]).toEqual([null, null]);
+});
+
+test('who wants the whole queue recovered while it is sent is told to try again', async () => {
+  const { view } = aQueue(aReport({ left: 3, reason: 'sending' }));
+  await view.syncWhole();
+  expect(view.problem).toEqual({ code: 'sending', said: null });
 });
 
 test('what was left behind is told with its reason', async () => {
@@ -60,16 +76,18 @@ test('nothing is discarded without a reason', async () => {
 
 test('what is to be sent again is sent at once', async () => {
   const { device, view } = aQueue();
-  await view.retry(['a', 'b']);
-  expect(device.retry).toHaveBeenCalledWith(['a', 'b']);
-  expect(device.sync).toHaveBeenCalledOnce();
+  await view.retry('a');
+  expect(device.retry).toHaveBeenCalledWith(['a']);
+  await view.retryAll();
+  expect(device.retryAll).toHaveBeenCalledOnce();
+  expect(device.sync).toHaveBeenCalledTimes(2);
 });
 
 test('an export that fails gives no file and says why', async () => {
   const { device, view } = aQueue();
-  expect(await view.export()).toBeInstanceOf(Blob);
-  device.exportQueue.mockRejectedValueOnce(new StorageFull());
-  expect(await view.export()).toBeNull();
+  expect(await view.export()).toEqual([A_FILE]);
+  device.exportFiles.mockRejectedValueOnce(new StorageFull());
+  expect(await view.export()).toEqual([]);
   expect(view.problem?.code).toBe('storage_full');
 });
 

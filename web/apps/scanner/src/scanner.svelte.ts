@@ -18,9 +18,14 @@ import type { Settings } from './settings.svelte.ts';
 import { installApp, type InstalledApp } from './sw/registration.ts';
 import { Supervisor } from './supervisor.svelte.ts';
 import { persistStorage, type StorageState } from './sw/storage.ts';
+import { problem } from './troubles.ts';
 import { isReentry } from './verdict_words.ts';
 import { lightOf, type Verdict } from './verdict.svelte.ts';
 
+/** Browsers look for a new version when the app starts, and one that stays open never would. */
+const LOOK_EVERY_MS = 3_600_000;
+/** Whoever restarts does not wait longer for a network that says nothing. */
+const LOOK_MS_MAX = 5_000;
 const SERVICE_WORKER = `${import.meta.env.BASE_URL}sw.js`;
 
 /** The app: everything that pages share, put together. */
@@ -28,6 +33,8 @@ export class Scanner {
   battery = $state.raw<Battery | null>(null);
   storage = $state.raw<StorageState | null>(null);
   isUpdateWaiting = $state(false);
+  /** Another version serves this page by now, from this tab or another. */
+  isReplaced = $state(false);
 
   readonly device: DeviceState;
   readonly settings: Settings;
@@ -66,7 +73,10 @@ export class Scanner {
       battery,
       onFault: (fault) => this.hydration.fail(fault),
     });
-    this.#wedge = new Wedge(window, { onRead: (text) => this.read(text) });
+    this.#wedge = new Wedge(window, {
+      onRead: (text) => this.read(text),
+      onHidden: () => this.#missKeys(),
+    });
     this.live = new Live(
       (apiKey) => new WebSocket(liveUrl(location), ['voelgoed', apiKey]),
       async () => device.beat({ battery_percent: await battery() }),
@@ -75,8 +85,19 @@ export class Scanner {
 
   /** What a camera or a hand scanner read, whatever page is open. */
   read(text: string): void {
-    if (this.device.isPaired && !this.pairing.isWanted) void this.scanning.present(text);
+    if (this.#isScanning) void this.scanning.read(text);
     else void this.pairing.give(text);
+  }
+
+  /** Something on the device keeps from us what a hand scanner types. */
+  #missKeys(): void {
+    const found = problem('keys_hidden');
+    if (this.#isScanning) this.scanning.fail(found);
+    else this.pairing.problem = found;
+  }
+
+  get #isScanning(): boolean {
+    return this.device.isPaired && !this.pairing.isWanted;
   }
 
   /** Until the returned function is called. */
@@ -94,6 +115,8 @@ export class Scanner {
     this.#courier.start();
     void this.askToPersist();
     void this.#install();
+    const looking = setInterval(() => void this.#lookForUpdate(), LOOK_EVERY_MS);
+    stops.push(() => clearInterval(looking));
     if (this.device.isPaired && !this.device.manifest) void this.hydration.fetch();
     return () => stops.forEach((stop) => stop());
   }
@@ -110,6 +133,7 @@ export class Scanner {
   nudge(): void {
     this.#courier.nudge();
     this.live.wake();
+    void this.#lookForUpdate();
   }
 
   async askToPersist(): Promise<void> {
@@ -121,16 +145,22 @@ export class Scanner {
     await this.#installed?.askForSync();
   }
 
-  restart(): void {
+  /** With the newest version that can be had. */
+  async restart(): Promise<void> {
+    if (!this.isUpdateWaiting) await Promise.race([this.#lookForUpdate(), after(LOOK_MS_MAX)]);
     if (this.isUpdateWaiting) this.#installed?.activate();
     else location.reload();
+  }
+
+  async #lookForUpdate(): Promise<void> {
+    await this.#installed?.lookForUpdate();
   }
 
   async #install(): Promise<void> {
     if (import.meta.env.DEV) return;
     this.#installed = await installApp(SERVICE_WORKER, {
       onUpdateWaits: () => (this.isUpdateWaiting = true),
-      onReplaced: () => location.reload(),
+      onReplaced: () => (this.isReplaced = true),
       onSync: () => this.nudge(),
     });
   }
@@ -148,4 +178,8 @@ export function soundOf(verdict: Verdict): Sound {
   if (light === 'yellow') return 'attention';
   if (verdict.answer.direction === 'exit') return 'exit';
   return isReentry(verdict.answer) ? 'reentry' : 'entry';
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,6 +1,7 @@
 import type { Device, LoggedScan } from '@voelgoed/device';
 import type { Direction } from '@voelgoed/rules';
-import { problemOf } from './troubles.ts';
+import { Once } from './input/once.ts';
+import { problemOf, type Problem } from './troubles.ts';
 import { VerdictState, type Verdict } from './verdict.svelte.ts';
 
 const RECENT_MOST = 20;
@@ -22,8 +23,10 @@ export class Scanning {
   readonly #device: Scans;
   readonly #direction: () => Direction;
   readonly #feedback: Feedback;
+  readonly #once = new Once();
+  readonly #underWay = new Set<string>();
   #last: Promise<void> = Promise.resolve();
-  #waiting = 0;
+  #waiting = $state(0);
   #reading: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
 
@@ -31,6 +34,27 @@ export class Scanning {
     this.#device = device;
     this.#direction = direction;
     this.#feedback = feedback;
+  }
+
+  /** Nobody looks at a verdict or waits for one. */
+  get isIdle(): boolean {
+    return this.#waiting === 0 && this.verdict.current === null;
+  }
+
+  /** What a camera or a hand scanner read: some read a ticket twice, and it is one scan. */
+  async read(text: string): Promise<void> {
+    const key = `${this.#direction()} ${text}`;
+    // Whoever pulls the trigger again because the server is slow means the same.
+    if (this.#underWay.has(key) || !this.#counts(key)) return;
+    this.#underWay.add(key);
+    await this.present(text);
+    this.#underWay.delete(key);
+    this.#counts(key);
+  }
+
+  /** Nothing was recorded, for this device kept it from us. */
+  fail(found: Problem): void {
+    this.#show({ kind: 'problem', problem: found });
   }
 
   /** What was read or typed. Resolves when its verdict is shown. */
@@ -62,9 +86,17 @@ export class Scanning {
     this.isChecking = true;
     const verdict = await this.#ask(text, direction, isPractice);
     this.isChecking = false;
+    this.#show(verdict);
+    if (!isPractice) void this.readRecent();
+  }
+
+  #show(verdict: Verdict): void {
     this.verdict.show(verdict);
     this.#feedback(verdict);
-    if (!isPractice) void this.readRecent();
+  }
+
+  #counts(key: string): boolean {
+    return this.#once.counts(key, performance.now());
   }
 
   async #ask(text: string, direction: Direction, isPractice: boolean): Promise<Verdict> {

@@ -1,7 +1,9 @@
 import { StorageFull, type LoggedScan, type ScanAnswer } from '@voelgoed/device';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { OUT_OF_VIEW_MS } from './input/once.ts';
 import { Scanning, SEEN_MS_MIN } from './scanning.svelte.ts';
 import { anAnswer, aScan } from './testing.ts';
+import { problem } from './troubles.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -68,6 +70,80 @@ test('a ticket that comes while another is asked waits until that verdict was se
   answers[1]?.(anAnswer({ scan_id: 'b' }));
   await second;
   expect(shownId(scanning)).toBe('b');
+});
+
+/** It takes time and the server's answer until a ticket is decided about. */
+async function decided(scanning: Scanning, answers: ((answer: ScanAnswer) => void)[]) {
+  await vi.advanceTimersByTimeAsync(0);
+  answers.at(-1)?.(anAnswer());
+  await vi.advanceTimersByTimeAsync(0);
+  expect(scanning.verdict.current).not.toBeNull();
+}
+
+test('a hand scanner that reads a ticket twice makes one scan, and its verdict stays', async () => {
+  const { scanning, device, answers } = aGate();
+  void scanning.read('one');
+  void scanning.read('one');
+  await decided(scanning, answers);
+  void scanning.read('one');
+  await vi.advanceTimersByTimeAsync(OUT_OF_VIEW_MS - 1);
+  void scanning.read('one');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(device.scan).toHaveBeenCalledOnce();
+  expect(scanning.verdict.current).not.toBeNull();
+});
+
+test('whoever pulls the trigger again while the server is slow makes one scan', async () => {
+  const { scanning, device, answers } = aGate();
+  void scanning.read('one');
+  await vi.advanceTimersByTimeAsync(2 * OUT_OF_VIEW_MS);
+  void scanning.read('one');
+  await decided(scanning, answers);
+  expect(device.scan).toHaveBeenCalledOnce();
+});
+
+test('the same ticket counts again after a while, and at once in the other direction', async () => {
+  const { scanning, device, answers, turn } = aGate();
+  void scanning.read('one');
+  await decided(scanning, answers);
+  turn('exit');
+  void scanning.read('one');
+  await decided(scanning, answers);
+  await vi.advanceTimersByTimeAsync(OUT_OF_VIEW_MS);
+  void scanning.read('one');
+  await decided(scanning, answers);
+  expect(device.scan.mock.calls).toEqual([
+    ['one', 'entry'],
+    ['one', 'exit'],
+    ['one', 'exit'],
+  ]);
+});
+
+test('a code that is typed twice is asked twice', async () => {
+  const { scanning, device, answers } = aGate();
+  for (const times of [1, 2]) {
+    void scanning.present('one');
+    await decided(scanning, answers);
+    expect(device.scan).toHaveBeenCalledTimes(times);
+  }
+});
+
+test('what was kept from us is told like a scan, with its sound', () => {
+  const { scanning, feedback } = aGate();
+  scanning.fail(problem('keys_hidden'));
+  expect(scanning.verdict.current).toMatchObject({ problem: { code: 'keys_hidden' } });
+  expect(feedback).toHaveBeenCalledOnce();
+});
+
+test('it is idle when no ticket waits and no verdict is shown', async () => {
+  const { scanning, answers } = aGate();
+  expect(scanning.isIdle).toBe(true);
+  void scanning.present('one');
+  expect(scanning.isIdle).toBe(false);
+  await decided(scanning, answers);
+  expect(scanning.isIdle).toBe(false);
+  scanning.verdict.dismiss();
+  expect(scanning.isIdle).toBe(true);
 });
 
 test('a list that is being read is read once more, however many ask for it', async () => {

@@ -7,6 +7,13 @@ const FORGERIES = {
   older: 'manifest_too_old',
 } as const;
 
+const RESTARTS: readonly TroubleCode[] = [
+  'unreadable_manifest',
+  'state_lost',
+  'decoder_broken',
+  'unexpected',
+];
+
 /** What went wrong, for translation; `said` is what the server said of something nobody foresaw. */
 export interface Problem {
   code: TroubleCode;
@@ -32,6 +39,11 @@ export function problemOf(thrown: unknown): Problem {
 /** The reason of a sync that left something behind. */
 export function problemOfReason(reason: string): Problem {
   return isTrouble(reason) ? problem(reason) : { code: 'refused', said: reason };
+}
+
+/** Whether a restart of the app may help. */
+export function mayRestartHelp(found: Problem): boolean {
+  return RESTARTS.includes(found.code);
 }
 
 export function troubleText(words: Messages, found: Problem): Trouble {

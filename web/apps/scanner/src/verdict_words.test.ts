@@ -1,5 +1,8 @@
+import 'fake-indexeddb/auto';
 import { REASONS } from '@voelgoed/rules';
 import { expect, test } from 'vitest';
+import { ready, scene } from '../../../packages/device/src/testing.ts';
+import { codeOf } from '../../../packages/device/src/testing_manifest.ts';
 import { LANGUAGES } from './messages/index.ts';
 import { anAnswer, aScan } from './testing.ts';
 import { loggedText, noteText, syncErrorText, verdictWords } from './verdict_words.ts';
@@ -68,6 +71,12 @@ test.each(['manifest_expired', 'gate_unknown', 'no_manifest'] as const)(
   },
 );
 
+test('what the server has and the device could not keep is let in, and says so', () => {
+  const words = said({ is_unkept: true });
+  expect(words.word).toBe('GO IN');
+  expect(words.marks).toEqual([en.verdict.unkept]);
+});
+
 test('practice never says that anything was stored', () => {
   expect(said({ colour: 'yellow', why: 'offline' }, true)).toMatchObject({
     word: 'GO IN',
@@ -110,4 +119,22 @@ test('why a scan was refused is said in words, also where nobody foresaw it', ()
   expect(syncErrorText(af, 'invalid_signature')).toBe(af.syncErrors.invalid_signature);
   expect(syncErrorText(en, 'wrong_event')).toBe(en.reasons.wrong_event);
   expect(syncErrorText(en, 'something odd')).toBe('The server said: something odd');
+});
+
+test('why a scan was refused is said in the language of the device, as a sync keeps it', async () => {
+  const at = scene();
+  const device = await ready(at);
+  at.server.weather = ({ path }) => (path === '/api/scans' ? 'lost' : 'fine');
+  const { scan_id } = await device.scan(codeOf(3), 'entry');
+  at.server.spoilt.set(scan_id, Infinity);
+  await device.sync();
+  const [refused] = await device.queue('failed');
+  at.closeAll();
+  expect(refused?.last_error).toBe('invalid_signature: Not signed.');
+  expect(syncErrorText(af, refused?.last_error ?? '')).toBe(af.syncErrors.invalid_signature);
+});
+
+test('a scan of another organisation says so first, whatever else was wrong with it', () => {
+  const kept = 'made for another organisation: gate_not_found: There is no such gate.';
+  expect(syncErrorText(af, kept)).toBe(af.syncErrors.another_organization);
 });

@@ -73,6 +73,7 @@ function lastScan(words: Messages, answer: ScanAnswer): string[] {
 
 function marksOf(words: Messages, answer: ScanAnswer, isPractice: boolean): string[] {
   if (isPractice) return [words.verdict.practice];
+  if (answer.is_unkept) return [words.verdict.unkept];
   if (answer.why === 'online') return [];
   return [answer.colour === 'yellow' ? words.verdict.storedLater : words.verdict.offline];
 }
@@ -97,10 +98,16 @@ export function loggedText(words: Messages, scan: LoggedScan): string {
   return scan.direction === 'exit' ? words.scan.exit : words.scan.entry;
 }
 
-const OF_OUR_OWN = { 'made for another organisation': 'another_organization' } as const;
+/** What is said in the words of another. */
+const SAID_AS = {
+  'made for another organisation': 'another_organization',
+  batch_malformed: 'unreadable',
+} as const;
 
+/** As a device keeps it: a code alone, or a code and what the server said, `code: sentence`. */
 export function syncErrorText(words: Messages, error: string): string {
-  const code = OF_OUR_OWN[error as keyof typeof OF_OUR_OWN] ?? error;
+  const [first = ''] = error.split(': ', 1);
+  const code = SAID_AS[first as keyof typeof SAID_AS] ?? first;
   const known = words.syncErrors[code as keyof Messages['syncErrors']];
   if (typeof known === 'string') return known;
   const reason = words.reasons[code as keyof Messages['reasons']];

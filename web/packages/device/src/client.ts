@@ -3,11 +3,12 @@ import type { Direction, Moment, Register } from '@voelgoed/rules';
 import { Core } from './core.ts';
 import { beat } from './heartbeat.ts';
 import { hydrate } from './hydration.ts';
-import { isSetAside } from './ledger.ts';
+import { isSetAside, waitingAgain } from './ledger.ts';
 import type { Progress } from './link.ts';
 import { manifestInfo } from './manifest_info.ts';
 import type {
   DeviceStatus,
+  ExportedFile,
   HeartbeatReport,
   Identity,
   LoggedScan,
@@ -23,7 +24,7 @@ import { collect, makeChallenge, pair } from './pairing.ts';
 import { practise, scan } from './scanning.ts';
 import { DeviceStore } from './store.ts';
 import { sync } from './sync.ts';
-import { exportQueue, syncWhole } from './whole_queue.ts';
+import { exportFiles, syncWhole } from './whole_queue.ts';
 
 export class Device {
   readonly #core: Core;
@@ -68,12 +69,12 @@ export class Device {
   }
 
   get status(): DeviceStatus {
-    const { clock, counts, lastSyncAt, reach, retryAt, syncing } = this.#core;
+    const { clock, counts, lastReport, lastSyncAt, reach, retryAt, syncing } = this.#core;
     return {
       reach,
-      pending: counts.pending,
-      failed: counts.failed,
+      ...counts,
       lastSyncAt,
+      lastReport,
       syncing,
       clockOffsetMs: clock.isKnown ? clock.offsetMs : null,
       isClockSure: clock.isSure,
@@ -143,9 +144,14 @@ export class Device {
     return this.#core.rest(ms, { signal });
   }
 
-  /** Cuts short the wait after a failure, not one that the server asked for. */
+  /** Somebody wants it sent now: cuts short every wait, also one that the server asked for. */
   hurry(): void {
     this.#core.hurry();
+  }
+
+  /** The network may be back: cuts short the wait after a failure, not one that the server asked for. */
+  nudge(): void {
+    this.#core.nudge();
   }
 
   /** Of what the server does not have, in its order. */
@@ -162,11 +168,12 @@ export class Device {
 
   /** What failed waits again; not what is for another organisation. */
   async retry(scanIds: string[]): Promise<void> {
-    await this.#core.ledger.change(scanIds, (scan) =>
-      scan.sync_status === 'failed' && !isSetAside(scan)
-        ? { ...scan, sync_status: 'pending', refusal_count: 0 }
-        : scan,
-    );
+    await this.#core.ledger.change(scanIds, waitingAgain);
+  }
+
+  /** The same of all that failed, also of what no list shows. */
+  async retryAll(): Promise<void> {
+    await this.#core.ledger.retryAll();
   }
 
   /** What failed is not shown as such any more. It is kept, and exported, with the reason. */
@@ -178,9 +185,9 @@ export class Device {
     );
   }
 
-  /** A file has ten thousand at most; of what is more, another begins there. */
-  exportQueue(from = 0): Promise<Blob> {
-    return exportQueue(this.#core, from);
+  /** All that the server does not have, for somebody to import. None where it has everything. */
+  exportFiles(): Promise<ExportedFile[]> {
+    return exportFiles(this.#core);
   }
 
   setOnlineWait(ms: number): void {

@@ -8,7 +8,15 @@ import { KeyRefused, NoGate, NotPaired } from './faults.ts';
 import { Ledger } from './ledger.ts';
 import type { Answered, Request } from './link.ts';
 import { Link } from './link.ts';
-import type { Identity, LoggedScan, Reach, Standing, Station } from './model.ts';
+import type {
+  Identity,
+  LastReport,
+  LoggedScan,
+  Reach,
+  Standing,
+  Station,
+  SyncReport,
+} from './model.ts';
 import type { DeviceOptions } from './options.ts';
 import { loadedRegister } from './register_file.ts';
 import type { DeviceStore } from './store.ts';
@@ -33,11 +41,15 @@ export class Core {
   lastSyncAt: Moment | null = null;
   confirmedAt: Moment | null = null;
   syncing: { done: number; total: number } | null = null;
+  /** By this tab. */
+  isSending = false;
+  lastReport: LastReport | null = null;
   retryAt: number | null = null;
   onlineWaitMs: number;
   private readonly tabs: Tabs;
   private readonly listeners = new Set<() => void>();
-  private resting = new AbortController();
+  private nudged = new AbortController();
+  private hurried = new AbortController();
 
   readonly breaker: Breaker;
 
@@ -59,6 +71,7 @@ export class Core {
   }
 
   async load(): Promise<void> {
+    await this.store.sweepManifests();
     const clock = await this.store.state('clock');
     if (clock !== null) this.clock.resume(clock);
     await this.refresh();
@@ -186,26 +199,40 @@ export class Core {
     return reading.ms + this.clock.offsetOf(reading) - offsetMs;
   }
 
-  /** Between two attempts; `hurry` cuts it short where the server did not ask for it. */
+  /** What became of the queue, also where nobody was asked whether it should be sent. */
+  report(report: SyncReport): void {
+    this.lastReport = { ...report, at: this.now() };
+    this.changed();
+  }
+
+  /** Between two attempts; `nudge` cuts it short where the server did not ask for it. */
   async rest(ms: number, options: { isAskedFor?: boolean; signal?: AbortSignal | undefined }) {
     const { isAskedFor = false, signal } = options;
-    const hurried = this.resting.signal;
+    const signals = [this.hurried.signal];
+    if (!isAskedFor) signals.push(this.nudged.signal);
+    if (signal !== undefined) signals.push(signal);
     const wake = new AbortController();
     const end = () => wake.abort();
-    if (!isAskedFor) hurried.addEventListener('abort', end);
-    signal?.addEventListener('abort', end);
+    for (const each of signals) each.addEventListener('abort', end);
     if (signal?.aborted) end();
     this.retryAt = this.given.now() + ms;
     this.changed();
     await this.given.sleep(ms, wake.signal);
-    signal?.removeEventListener('abort', end);
+    for (const each of signals) each.removeEventListener('abort', end);
     this.retryAt = null;
     this.changed();
   }
 
+  nudge(): void {
+    this.nudged.abort();
+    this.nudged = new AbortController();
+  }
+
+  /** Somebody wants it now, whatever the server asked for. */
   hurry(): void {
-    this.resting.abort();
-    this.resting = new AbortController();
+    this.nudge();
+    this.hurried.abort();
+    this.hurried = new AbortController();
   }
 }
 

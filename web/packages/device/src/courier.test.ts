@@ -4,8 +4,8 @@ import type { CourierOptions } from './courier.ts';
 import { Courier } from './courier.ts';
 import type { Device } from './client.ts';
 import type { Scene } from './testing.ts';
-import { ready, scene } from './testing.ts';
-import { codeOf, manifestOf } from './testing_manifest.ts';
+import { ready, refused, scene } from './testing.ts';
+import { codeOf, manifestOf, signedBody } from './testing_manifest.ts';
 
 let at: Scene;
 let couriers: Courier[];
@@ -126,6 +126,37 @@ test('a heartbeat that gets through again is enough to bring what waits', async 
   await expect.poll(() => reopened.status.pending).toBe(0);
 });
 
+test('what it brought by itself is told', async () => {
+  const device = await ready(at);
+  await device.scan(codeOf(1), 'entry', { offline: true });
+  const naps = new Naps();
+  employ(device, naps);
+  await isIdle(naps);
+  expect(device.status.lastReport).toMatchObject({ synced: 1, failed: 0, reason: null });
+});
+
+test('a network that may be back does not cut short what the server asked for', async () => {
+  (await ready(at)).close();
+  const naps = new Naps();
+  const device = await at.open({ sleep: naps.sleep });
+  await device.scan(codeOf(1), 'entry', { offline: true });
+  at.server.weather = ({ path }) => {
+    if (path !== SYNC) return 'fine';
+    const answer = refused(429, 'too_many_syncs');
+    answer.headers.set('Retry-After', '120');
+    return answer;
+  };
+  const courier = employ(device, naps);
+  await expect.poll(() => naps.lengths).toEqual([30_000, 120_500]);
+  const calls = at.server.callsTo(SYNC).length;
+  courier.nudge();
+  await expect.poll(() => naps.lengths).toEqual([30_000, 120_500]);
+  expect(at.server.callsTo(SYNC)).toHaveLength(calls);
+  at.server.weather = () => 'fine';
+  device.hurry();
+  await expect.poll(() => device.status.pending).toBe(0);
+});
+
 test('what waited for a new key is brought as soon as there is one', async () => {
   const device = await ready(at);
   device.close();
@@ -149,7 +180,8 @@ test('it tells of faults that somebody has to do something about', async () => {
   const naps = new Naps();
   const faults: unknown[] = [];
   at.server.manifests.push(await manifestOf(2, at.world.ms, 25));
-  at.server.weather = ({ path }) => (path.includes('manifest') ? 'cut' : 'fine');
+  const forged = await signedBody(await manifestOf(2, at.world.ms, 25), 'somebody’s key', 0);
+  at.server.weather = ({ path }) => (path.includes('manifest') ? new Response(forged) : 'fine');
   employ(device, naps, { onFault: (fault) => faults.push(fault) });
   await isIdle(naps);
   expect(faults).toMatchObject([{ code: 'forged_manifest', kind: 'signature' }]);

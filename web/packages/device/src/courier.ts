@@ -16,6 +16,8 @@ const IDLE_MS = 30_000;
 const RETRY_MS = 30_000;
 /** Between two that new scans are the reason for: the server takes ten a minute. */
 const GATHER_MS = 6_000;
+/** Somebody else brings them. */
+const AT_IT = ['busy', 'sending'];
 
 export interface CourierOptions {
   /** In percent; null where nobody knows. */
@@ -72,7 +74,7 @@ export class Courier {
   }
 
   #hurry(): void {
-    this.#device.hurry();
+    this.#device.nudge();
     this.#gathering.abort();
     this.#idle.abort();
   }
@@ -130,7 +132,7 @@ export class Courier {
     if (!this.#device.identity?.api_key || this.#device.status.pending === 0) return false;
     try {
       const { left, reason } = await this.#device.sync(stopped);
-      return left > 0 && reason !== null && reason !== 'busy';
+      return left > 0 && reason !== null && !AT_IT.includes(reason);
     } catch (fault) {
       this.#say(fault);
       return true;

@@ -1,11 +1,12 @@
 /** A device that is killed at any step, under any weather, loses nothing and brings nothing twice. */
 import 'fake-indexeddb/auto';
+import { openDB } from 'idb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Device } from './client.ts';
 import type { ScanAnswer } from './model.ts';
 import type { Scene, Weather } from './testing.ts';
 import { ready, refused, scene } from './testing.ts';
-import { codeOf } from './testing_manifest.ts';
+import { codeOf, manifestOf } from './testing_manifest.ts';
 
 let at: Scene;
 let restore = () => {};
@@ -97,6 +98,41 @@ test('killed after any one step of a sync, the next one brings the rest', async 
     next.close();
   }
 });
+
+test('killed after any one step of fetching a list, it has the old one or the new one, whole', async () => {
+  (await ready(at)).close();
+  const fuse = new Fuse();
+  const versions = new Set<number | undefined>();
+  let version = 1;
+  for (let step = 0, isWhole = false; !isWhole; step += 1) {
+    version += 1;
+    at.world.ms += 1_000;
+    at.server.manifests.push(await manifestOf(version, at.world.ms, 20 + version));
+    fuse.left = Infinity;
+    const device = await at.open({ fetch: fuse.fetch });
+    const before = device.manifest?.version;
+    fuse.left = step;
+    await tryTo(() => device.hydrate());
+    isWhole = fuse.left > 0;
+    fuse.left = Infinity;
+    device.close();
+    const next = await at.open({ fetch: fuse.fetch });
+    const has = next.manifest;
+    expect([before, version]).toContain(has?.version);
+    expect(has?.tickets).toBe(has?.version === 1 ? 20 : 20 + (has?.version ?? 0));
+    versions.add((has?.version ?? 0) - version);
+    expect(await listsOnDisk()).toBe(1);
+    next.close();
+  }
+  expect(versions.size).toBeGreaterThan(1);
+});
+
+async function listsOnDisk(): Promise<number> {
+  const database = await openDB(at.databaseName);
+  const keys = await database.getAllKeys('manifest');
+  database.close();
+  return keys.filter((key) => key !== 'manifest').length;
+}
 
 test.each(Array.from({ length: WALKS }, (_, seed) => [seed]))(
   'a walk of kills, weathers, keys and tabs with seed %i ends with every scan there once',

@@ -10,7 +10,8 @@ export type FaultCode =
   | 'forged_manifest'
   | 'unreadable_manifest'
   | 'storage_full'
-  | 'state_unusable';
+  | 'state_unusable'
+  | 'state_lost';
 
 export abstract class DeviceFault extends Error {
   abstract readonly code: FaultCode;
@@ -111,4 +112,20 @@ export class StateUnusable extends DeviceFault {
   constructor(message: string) {
     super(`What this device keeps cannot be used: ${message}`);
   }
+}
+
+/** The database was there and is gone, to a newer version of the app or by the browser's doing. */
+export class StateLost extends DeviceFault {
+  readonly code = 'state_lost';
+
+  constructor(message: string) {
+    super(`What this device keeps cannot be reached any more: ${message}`);
+  }
+}
+
+/** Of what is kept here, whatever the server says. */
+export function isOfDisk(fault: unknown): boolean {
+  return (
+    fault instanceof StorageFull || fault instanceof StateUnusable || fault instanceof StateLost
+  );
 }

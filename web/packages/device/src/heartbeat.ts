@@ -9,6 +9,7 @@ import { ask, rotate } from './keys.ts';
 import { require } from './link.ts';
 import type { HeartbeatReport, Station } from './model.ts';
 import { fits, shaped } from './shapes.ts';
+import { STATE_AND_MANIFEST } from './store.ts';
 
 const HEARTBEAT = '/api/scanning/heartbeat';
 
@@ -20,7 +21,8 @@ export async function beat(core: Core, said: HeartbeatReport): Promise<void> {
   const newest = station.manifest_version;
   const known = core.register?.manifest.manifest_version;
   if (newest === null || station.event_id === null) return;
-  if (known === undefined || known < newest) await hydrate(core);
+  // After a backup was restored the server counts on from an older one, and ours is nobody's any more.
+  if (known !== newest) await hydrate(core);
   else await confirm(core);
 }
 
@@ -54,15 +56,21 @@ export async function report(core: Core, said: HeartbeatReport): Promise<Station
 
 async function move(core: Core, station: Station, apiKey: string | null): Promise<void> {
   const { gate_id, event_id } = station;
-  const isElsewhere = await core.store.writeAll(async (tx) => {
-    const identity = await tx.state('identity');
-    if (identity === null || identity.api_key !== apiKey) return false;
-    await tx.keep('station', station);
-    if (identity.gate_id === gate_id && identity.event_id === event_id) return false;
-    await tx.keep('identity', { ...identity, gate_id, event_id });
-    if (identity.event_id !== event_id) await tx.forgetManifest();
-    return true;
-  });
+  // Every heartbeat comes here; only one that moves the device may have to wait for a manifest.
+  const isOtherEvent = core.identity?.event_id !== event_id;
+  const isElsewhere = await core.store.write(
+    async (tx) => {
+      const identity = await tx.state('identity');
+      if (identity === null || identity.api_key !== apiKey) return false;
+      await tx.keep('station', station);
+      if (identity.gate_id === gate_id && identity.event_id === event_id) return false;
+      await tx.keep('identity', { ...identity, gate_id, event_id });
+      // Where only another tab knew of another event: nothing is decided by the manifest of another.
+      if (isOtherEvent && identity.event_id !== event_id) await tx.forgetManifest();
+      return true;
+    },
+    isOtherEvent ? STATE_AND_MANIFEST : ['state'],
+  );
   await core.refresh();
   if (isElsewhere) await core.loadRegister();
   core.tell(isElsewhere ? { state: true, manifest: true } : { state: true });

@@ -1,7 +1,14 @@
 import 'fake-indexeddb/auto';
+import { openDB } from 'idb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Device } from './client.ts';
-import { ForgedManifest, ServerAway, StorageFull, UnreadableManifest } from './faults.ts';
+import {
+  ForgedManifest,
+  KeyRefused,
+  ServerAway,
+  StorageFull,
+  UnreadableManifest,
+} from './faults.ts';
 import type { Scene } from './testing.ts';
 import { ready, scene } from './testing.ts';
 import { codeOf, deltaOf, manifestOf, OTHER_EVENT, signedBody } from './testing_manifest.ts';
@@ -110,16 +117,26 @@ test('a genuine manifest that is older is not kept', async () => {
   await expectRefused(device, 'older');
 });
 
-test('a manifest that arrives in part did not arrive, or is forged, and nothing is lost', async () => {
+test('a manifest that arrives in part did not arrive, and nothing is lost', async () => {
   const device = await ready(at);
   at.server.manifests.push(await manifestOf(2, at.world.ms, 25));
   at.server.weather = ({ path }) => (isManifest(path) ? 'cut' : 'fine');
-  await expect(device.hydrate()).rejects.toThrow(ForgedManifest);
+  await expect(device.hydrate()).rejects.toThrow(ServerAway);
   at.server.weather = ({ path }) => (isManifest(path) ? 'lost' : 'fine');
   await expect(device.hydrate()).rejects.toThrow(ServerAway);
   at.server.weather = () => 'fine';
   expect(await device.hydrate()).toBe(true);
 });
+
+test.each(['<html>Sign in to the Wi-Fi</html>', '{"data":[]}', ''])(
+  'what is no manifest at all is nobody’s forgery: %s',
+  async (body) => {
+    const device = await ready(at);
+    send(body);
+    await expect(device.hydrate()).rejects.toThrow(ServerAway);
+    expect(device.manifest?.version).toBe(1);
+  },
+);
 
 test('a genuine manifest that this app cannot read leaves the one it has', async () => {
   const device = await ready(at);
@@ -159,6 +176,98 @@ test('it is stale when the server has a newer one, or was silent for long', asyn
   expect(device.manifest?.is_stale).toBe(true);
   await device.beat();
   expect(device.manifest?.is_stale).toBe(false);
+});
+
+test('after a restored backup the list with the smaller number is fetched, and the old one is not called fresh', async () => {
+  const device = await ready(at);
+  at.server.manifests = [await manifestOf(5, at.world.ms, 20)];
+  await device.beat();
+  expect(device.manifest).toMatchObject({ version: 5, is_stale: false });
+  at.world.ms += 60_000;
+  at.server.manifests = [await manifestOf(3, at.world.ms, 25)];
+  at.server.weather = ({ path }) => (isManifest(path) ? 'lost' : 'fine');
+  await expect(device.beat()).rejects.toThrow(ServerAway);
+  expect(device.manifest).toMatchObject({ version: 5, is_stale: true });
+  at.server.weather = () => 'fine';
+  await device.beat();
+  expect(device.manifest).toMatchObject({ version: 3, tickets: 25, is_stale: false });
+});
+
+test('a list is written where no scan has to wait for it', async () => {
+  const device = await ready(at);
+  at.server.manifests.push(await manifestOf(2, at.world.ms, 25));
+  const put = IDBObjectStore.prototype.put;
+  const scopes: string[][] = [];
+  IDBObjectStore.prototype.put = function (this: IDBObjectStore, ...given) {
+    const isList = 'document' in Object(given[0]);
+    if (isList) scopes.push([...this.transaction.objectStoreNames]);
+    return put.apply(this, given);
+  };
+  try {
+    await device.beat();
+  } finally {
+    IDBObjectStore.prototype.put = put;
+  }
+  expect(scopes).toEqual([['manifest']]);
+  expect(device.manifest?.version).toBe(2);
+});
+
+test('a list that another tab swept away before it counted is laid again', async () => {
+  const device = await ready(at);
+  at.server.manifests.push(await manifestOf(2, at.world.ms, 25));
+  const put = IDBObjectStore.prototype.put;
+  let swept = 0;
+  IDBObjectStore.prototype.put = function (this: IDBObjectStore, ...given) {
+    const request = put.apply(this, given);
+    if ('document' in Object(given[0]) && swept++ === 0) this.delete(given[1] as string);
+    return request;
+  };
+  try {
+    await device.hydrate();
+  } finally {
+    IDBObjectStore.prototype.put = put;
+  }
+  expect(swept).toBe(2);
+  device.close();
+  expect((await at.open()).manifest?.version).toBe(2);
+});
+
+test('a list that an earlier version of the app kept is still good', async () => {
+  const device = await ready(at);
+  device.close();
+  const database = await openDB(at.databaseName);
+  const [key = ''] = (await database.getAllKeys('manifest')).filter((each) => each !== 'manifest');
+  await database.put('manifest', await database.get('manifest', key), 'manifest');
+  await database.delete('manifest', key);
+  database.close();
+  const reopened = await at.open();
+  expect(reopened.manifest?.version).toBe(1);
+  at.server.manifests.push(await manifestOf(2, at.world.ms, 25));
+  await reopened.hydrate();
+  expect(reopened.manifest?.version).toBe(2);
+});
+
+test('a device that is revoked while its list is on the way to the disk keeps none', async () => {
+  const device = await ready(at);
+  const identity = { ...device.identity, api_key: null };
+  const tab = await openDB(at.databaseName);
+  at.server.manifests.push(await manifestOf(2, at.world.ms, 25));
+  const transaction = IDBDatabase.prototype.transaction;
+  let isRevoked = false;
+  IDBDatabase.prototype.transaction = function (this: IDBDatabase, ...given) {
+    if (!isRevoked && String(given[0]) === 'manifest' && given[1] === 'readwrite') {
+      isRevoked = true; // by another tab, in the moment before
+      const tx = tab.transaction(['state', 'manifest'], 'readwrite');
+      void tx.objectStore('state').put(identity, 'identity');
+      void tx.objectStore('manifest').clear();
+    }
+    return transaction.apply(this, given);
+  };
+  await expect(
+    device.hydrate().finally(() => (IDBDatabase.prototype.transaction = transaction)),
+  ).rejects.toThrow(KeyRefused);
+  expect(await tab.getAllKeys('manifest')).toEqual([]);
+  tab.close();
 });
 
 test('other tabs get the manifest that one has fetched', async () => {

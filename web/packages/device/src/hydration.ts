@@ -6,6 +6,7 @@ import type { Register as Lookup } from '@voelgoed/rules';
 import {
   applyDelta,
   contentHash,
+  cut,
   DeltaDoesNotFit,
   isDelta,
   parseMoment,
@@ -16,11 +17,13 @@ import {
   verify,
 } from '@voelgoed/rules';
 import type { Core } from './core.ts';
-import { ForgedManifest, KeyRefused, NoGate, UnreadableManifest } from './faults.ts';
+import { ForgedManifest, KeyRefused, NoGate, ServerAway, UnreadableManifest } from './faults.ts';
+import type { KeptManifest } from './kept.ts';
 import { ask } from './keys.ts';
 import type { Answered, Progress } from './link.ts';
 import { require } from './link.ts';
 import type { Tx } from './store.ts';
+import { STATE_AND_MANIFEST } from './store.ts';
 
 /** For all of it to arrive, over a bad line. */
 const MANIFEST_MS = 300_000;
@@ -78,6 +81,9 @@ async function fetchWhole(core: Core, onProgress: Progress): Promise<Verified> {
 async function verifiedOf(core: Core, answered: Answered): Promise<Verified> {
   if (answered.apiKey === null) throw new ForgedManifest('signature');
   const parts = await verify(answered.body, answered.apiKey);
+  // A page to sign in, or half of a list, is what networks do; nobody is accused for it.
+  const isList = parts !== null || cut(answered.body) !== null;
+  if (!isList) throw new ServerAway('That is no ticket list.');
   const codeKey = parts && readCodeKey(parts.tail);
   if (parts === null || codeKey === null) throw new ForgedManifest('signature');
   if (parts.tail.offset_seconds !== null) {
@@ -102,14 +108,28 @@ async function applied(core: Core, delta: Verified): Promise<Verified | null> {
 async function keep(core: Core, { document, codeKey }: Verified): Promise<void> {
   const register = readable(document, codeKey);
   const { event_id, generated_at } = register.manifest;
-  await core.store.writeAll(async (tx) => {
-    await refuseWhatIsNotOurs(tx, register);
-    await tx.keepManifest({ document, code_key: codeKey, event_id, generated_at });
-  });
+  const kept = { document, code_key: codeKey, event_id, generated_at };
+  let isChosen = false;
+  while (!isChosen) isChosen = await layAndChoose(core, register, kept);
   core.register = register;
   await confirm(core);
   core.tell({ manifest: true });
   await core.ledger.trim(register, core.now());
+}
+
+/** False where another tab swept it away between the two. */
+async function layAndChoose(core: Core, register: Lookup, kept: KeptManifest): Promise<boolean> {
+  const { event_id, generated_at } = kept;
+  const key = await core.store.layManifest(kept);
+  try {
+    return await core.store.write(async (tx) => {
+      await refuseWhatIsNotOurs(tx, register);
+      return await tx.chooseManifest({ key, event_id, generated_at });
+    }, STATE_AND_MANIFEST);
+  } catch (fault) {
+    await core.store.sweepManifests(); // a device that was revoked meanwhile keeps no list
+    throw fault;
+  }
 }
 
 function readable(document: Bytes, codeKey: Bytes): Lookup {
@@ -122,7 +142,7 @@ function readable(document: Bytes, codeKey: Bytes): Lookup {
 
 /** By what is on disk now: another tab may have moved, hydrated or lost this device meanwhile. */
 async function refuseWhatIsNotOurs(tx: Tx, { manifest, generatedAt }: Lookup): Promise<void> {
-  const [identity, known] = await Promise.all([tx.state('identity'), tx.manifest()]);
+  const [identity, known] = await Promise.all([tx.state('identity'), tx.manifestHead()]);
   if (identity?.api_key === null) throw new KeyRefused('revoked');
   if (manifest.event_id !== identity?.event_id) throw new ForgedManifest('another_event');
   const isOlder =

@@ -1,6 +1,14 @@
 /** What is on disk, and what is believed of it: another version of the app may have written it. */
 import { REASONS } from '@voelgoed/rules';
-import type { ClockState, Identity, LoggedScan, Outgoing, Standing, Station } from './model.ts';
+import type {
+  ClockState,
+  Exportable,
+  Identity,
+  LoggedScan,
+  Outgoing,
+  Standing,
+  Station,
+} from './model.ts';
 import type { Reader } from './shapes.ts';
 import {
   among,
@@ -10,6 +18,7 @@ import {
   isNumber,
   isText,
   listOf,
+  orNothing,
   orNull,
   shaped,
 } from './shapes.ts';
@@ -19,6 +28,14 @@ export interface KeptManifest {
   code_key: Uint8Array<ArrayBuffer>;
   event_id: string;
   generated_at: string;
+}
+
+/** What is asked of a manifest before anybody reads it. */
+export interface ManifestHead {
+  event_id: string;
+  generated_at: string;
+  /** Under which it is kept. Earlier versions of the app kept the manifest itself in the place of this. */
+  key?: string;
 }
 
 /** By name, in the store `state`. */
@@ -88,24 +105,36 @@ export const readKeptManifest: Reader<KeptManifest> = shaped<KeptManifest>({
   generated_at: isMoment,
 });
 
-export const readScan: Reader<LoggedScan> = shaped<LoggedScan>({
+export const readManifestHead: Reader<ManifestHead> = shaped<ManifestHead>({
+  event_id: isText,
+  generated_at: isMoment,
+  key: orNothing(isText),
+});
+
+const EXPORTABLE = {
   scan_id: isText,
   ticket_id: orNull(isText),
-  barcode: isText,
   barcode_hash: isText,
   scanned_at: isMoment,
   scanned_at_corrected: isMoment,
-  is_measured: isFlag,
   gate_id: isText,
   direction: among('entry', 'exit'),
   outcome: among('valid', 'duplicate', 'invalid', 'gate_access_denied', 'expired'),
-  reason: orNull(among(...REASONS)),
   ticket_code: orNull(isText),
   signature: isText,
+  place: isNumber,
+};
+
+export const readExportable: Reader<Exportable> = shaped<Exportable>(EXPORTABLE);
+
+export const readScan: Reader<LoggedScan> = shaped<LoggedScan>({
+  ...EXPORTABLE,
+  barcode: isText,
+  is_measured: isFlag,
+  reason: orNull(among(...REASONS)),
   sync_status: among('pending', 'synced', 'failed', 'discarded'),
   retry_count: isNumber,
   refusal_count: isNumber,
   last_error: orNull(isText),
   synced_at: orNull(isMoment),
-  place: isNumber,
 });

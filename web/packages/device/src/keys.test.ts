@@ -2,11 +2,11 @@ import 'fake-indexeddb/auto';
 import { isSignedBy } from '@voelgoed/rules';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Device } from './client.ts';
-import { KeyRefused, Refused } from './faults.ts';
+import { KeyRefused, Refused, ServerAway } from './faults.ts';
 import { signedFields } from './ledger.ts';
 import { DeviceStore } from './store.ts';
 import type { Scene } from './testing.ts';
-import { DEVICE_ID, ready, refused, scene } from './testing.ts';
+import { DEVICE_ID, exported, ready, refused, scene } from './testing.ts';
 import { codeOf, GATE } from './testing_manifest.ts';
 
 let at: Scene;
@@ -192,8 +192,24 @@ test.each(['sync', 'scan', 'beat', 'hydrate'] as const)(
     const { state, manifest } = await onDisk();
     expect(JSON.stringify(state)).not.toContain('vgd_');
     expect(manifest).toBeNull();
-    const file = JSON.parse(await (await device.exportQueue()).text());
-    expect(file).toMatchObject({ device_id: DEVICE_ID, scans: [{ outcome: 'valid' }] });
+    expect(await exported(device)).toMatchObject([
+      { device_id: DEVICE_ID, scans: [{ outcome: 'valid' }] },
+    ]);
+  },
+);
+
+test.each(['unauthorized', 'authentication_required', ''])(
+  'a 401 “%s” is of somebody on the way, and the key stays what it is',
+  async (error) => {
+    const device = await ready(at);
+    await device.scan(codeOf(1), 'entry', { offline: true });
+    at.server.weather = () => refused(401, error);
+    await expect(device.beat()).rejects.toThrow(ServerAway);
+    await expect(device.hydrate()).rejects.toThrow(ServerAway);
+    expect(await device.sync()).toMatchObject({ left: 1, reason: 'server_away' });
+    expect(device).toMatchObject({ standing: 'active', isRevoked: false });
+    at.server.weather = () => 'fine';
+    expect(await device.sync()).toMatchObject({ synced: 1 });
   },
 );
 

@@ -1,6 +1,7 @@
 /** A device's key: how it gets the next one, and what becomes of it when the server will not have it. */
 import type { Core } from './core.ts';
 import type { KeyTrouble } from './faults.ts';
+import { isOfDisk } from './faults.ts';
 import type { Answered, Request } from './link.ts';
 import { require } from './link.ts';
 import type { Identity } from './model.ts';
@@ -108,13 +109,18 @@ async function lose(core: Core, apiKey: string, trouble: KeyTrouble): Promise<vo
   core.tell({ state: true, manifest: true });
 }
 
+/** Where that cannot be kept, the answer that it came with counts all the same; the next one tells again. */
 async function stand(core: Core, answered: Answered): Promise<void> {
-  await core.store.write(async (tx) => {
-    const identity = await tx.state('identity');
-    if (identity?.api_key === answered.apiKey) await tx.keep('standing', 'active');
-  });
-  await core.refresh();
-  core.tell({ state: true });
+  try {
+    await core.store.write(async (tx) => {
+      const identity = await tx.state('identity');
+      if (identity?.api_key === answered.apiKey) await tx.keep('standing', 'active');
+    });
+    await core.refresh();
+    core.tell({ state: true });
+  } catch (fault) {
+    if (!isOfDisk(fault)) throw fault;
+  }
 }
 
 /** A new identity, with all that waits signed for it. */
@@ -128,7 +134,7 @@ export async function become(core: Core, identity: Identity & { api_key: string 
       await tx.keep('standing', 'active');
       await tx.forget('rotation');
       await tx.forget('station');
-      const kept = await tx.manifest();
+      const kept = await tx.manifestHead();
       if (kept !== null && kept.event_id !== identity.event_id) await tx.forgetManifest();
       return true;
     },

@@ -9,7 +9,8 @@ import type { Moment, OwnScan, Register, SignedFields } from '@voelgoed/rules';
 import { momentText, parseMoment, signScan } from '@voelgoed/rules';
 import type { DeviceClock, Reading } from './clock.ts';
 import { MICROSECONDS_PER_MS } from './clock.ts';
-import type { ClockState, LoggedScan } from './model.ts';
+import { isOfDisk } from './faults.ts';
+import type { ClockState, Exportable, LoggedScan } from './model.ts';
 import type { DeviceStore, Tx } from './store.ts';
 
 /** Of what the server has, so many can be looked at on the device. */
@@ -29,7 +30,7 @@ export interface Horizon {
   offsetMs: number;
 }
 
-export function signedFields(scan: LoggedScan): SignedFields {
+export function signedFields(scan: Exportable): SignedFields {
   const { scan_id, ticket_id, barcode_hash, scanned_at, gate_id } = scan;
   return { scan_id, ticket_id, barcode_hash, scanned_at, gate_id };
 }
@@ -38,9 +39,15 @@ export async function signed(scan: LoggedScan, apiKey: string): Promise<LoggedSc
   return { ...scan, signature: await signScan(signedFields(scan), apiKey) };
 }
 
-export function offsetMsOf(scan: LoggedScan): number {
+export function offsetMsOf(scan: Exportable): number {
   const us = parseMoment(scan.scanned_at_corrected) - parseMoment(scan.scanned_at);
   return us / MICROSECONDS_PER_MS;
+}
+
+/** What failed waits again; not what is for another organisation. */
+export function waitingAgain(scan: LoggedScan): LoggedScan {
+  if (scan.sync_status !== 'failed' || isSetAside(scan)) return scan;
+  return { ...scan, sync_status: 'pending', refusal_count: 0 };
 }
 
 /** It is not for the present organisation to have, and is not brought to it. */
@@ -77,10 +84,19 @@ export class Ledger {
   async read(): Promise<Reading> {
     const reading = this.clock.read();
     if (this.clock.offsetMs !== this.keptOffsetMs) {
-      await this.store.write((tx) => this.keepClock(tx));
+      await this.keepClockAlone();
       this.onClock(this.clock.state);
     }
     return reading;
+  }
+
+  /** A disk that is full is no reason not to ask the server. A scan is not kept without the clock. */
+  private async keepClockAlone(): Promise<void> {
+    try {
+      await this.store.write((tx) => this.keepClock(tx));
+    } catch (fault) {
+      if (!isOfDisk(fault)) throw fault;
+    }
   }
 
   /**
@@ -138,7 +154,13 @@ export class Ledger {
   ): Promise<Added> {
     const is_measured = this.clock.isSure;
     const added = await this.store.write(async (tx): Promise<LoggedScan | 'again' | 'key'> => {
-      const [identity, last] = await Promise.all([tx.state('identity'), tx.lastPlace()]);
+      const [identity, last, written] = await Promise.all([
+        tx.state('identity'),
+        tx.lastPlace(),
+        tx.scan(scan.scan_id),
+      ]);
+      // By a transaction of which nobody heard how it ended, when the browser closed the database.
+      if (written !== null) return written;
       if (identity?.api_key !== apiKey) return 'key';
       if (!isKnown(last)) return 'again';
       const placed = { ...scan, is_measured, place: last + 1 };
@@ -171,6 +193,15 @@ export class Ledger {
     });
     await this.noteAll(changed);
     return changed;
+  }
+
+  /** All that failed, however many. */
+  async retryAll(): Promise<void> {
+    const failed = await this.store.scans('failed');
+    await this.change(
+      failed.map((scan) => scan.scan_id),
+      waitingAgain,
+    );
   }
 
   /**

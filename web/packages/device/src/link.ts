@@ -11,6 +11,10 @@ const ANSWER_MS = 30_000;
 const SLOW_MS = 1_500;
 /** Smaller bodies fit in a few packets anyway. */
 const PACKED_BYTES_MIN = 4_096;
+const RETRY_AFTER_MS_MIN = 1_000;
+const RETRY_AFTER_MS_MAX = 5 * 60_000;
+const SECONDS = /^\d+$/;
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 export type Progress = (received: number, total: number | null) => void;
 
@@ -35,6 +39,7 @@ export class Answered {
   constructor(
     readonly status: number,
     readonly body: Uint8Array<ArrayBuffer>,
+    /** Between a second and five minutes. */
     readonly retryAfterMs: number | null,
     /** Until it began to arrive: how long all of it takes says nothing of the clock. */
     readonly roundTripMs: number,
@@ -63,11 +68,16 @@ export class Answered {
     return this.status >= 400 && this.status < 500 && this.error.error !== '';
   }
 
-  /** Why the key was refused, if that is what was said. */
+  /**
+   * Why the key was refused, if that is what was said, in our server's words: a proxy that wants
+   * somebody to sign in says 401 too, and must not stop a device for good.
+   */
   get keyTrouble(): KeyTrouble | null {
-    if (this.status !== 401 || !this.isRefusalOfOurs) return null;
-    if (this.error.error !== 'device_inactive') return 'unknown_key';
-    const status = this.error.details['status'];
+    if (this.status !== 401) return null;
+    const { error, details } = this.error;
+    if (error === 'invalid_device_token') return 'unknown_key';
+    if (error !== 'device_inactive') return null;
+    const status = details['status'];
     return status === 'revoked' || status === 'key_rotated' ? status : 'inactive';
   }
 
@@ -84,14 +94,16 @@ export class Answered {
 export function require(answered: Answered, ...statuses: number[]): Answered {
   if (statuses.includes(answered.status)) return answered;
   const { error, message } = answered.error;
-  if (!answered.isRefusalOfOurs || answered.status === 429) {
+  const trouble = answered.keyTrouble;
+  if (trouble !== null) throw new KeyRefused(trouble);
+  // With 401 our server says nothing else to a device.
+  if (!answered.isRefusalOfOurs || [401, 429].includes(answered.status)) {
     throw new ServerAway(message || `The server answered with ${answered.status}.`);
   }
-  const trouble = answered.keyTrouble;
-  throw trouble === null ? new Refused(error, message) : new KeyRefused(trouble);
+  throw new Refused(error, message);
 }
 
-type Given = Required<Pick<DeviceOptions, 'fetch' | 'monotonic' | 'timer' | 'url'>>;
+type Given = Required<Pick<DeviceOptions, 'fetch' | 'monotonic' | 'now' | 'timer' | 'url'>>;
 
 export class Link {
   constructor(
@@ -135,7 +147,7 @@ export class Link {
     const roundTripMs = this.given.monotonic() - began;
     const body = await readAll(response, request.onProgress);
     this.onReach(reachOf(response, roundTripMs));
-    const retryAfterMs = milliseconds(response.headers.get('Retry-After'));
+    const retryAfterMs = retryAfterOf(response.headers, this.given.now());
     return new Answered(response.status, body, retryAfterMs, roundTripMs, request.apiKey ?? null);
   }
 }
@@ -208,7 +220,22 @@ function totalOf(response: Response): number | null {
   return encoding === 'identity' && Number.isSafeInteger(length) ? length : null;
 }
 
-function milliseconds(seconds: string | null): number | null {
-  const ms = seconds === null ? NaN : Number(seconds) * 1_000;
-  return Number.isFinite(ms) ? Math.max(ms, 0) : null;
+/**
+ * So many seconds, or until a moment (RFC 9110), which is the server's: so what its own clock shows is
+ * better to count from than ours. Whoever asks for days has made a mistake, and a queue would wait it out.
+ */
+function retryAfterOf(headers: Headers, nowMs: number): number | null {
+  const said = headers.get('Retry-After')?.trim() ?? '';
+  const ms = SECONDS.test(said) ? Number(said) * 1_000 : momentOf(said) - fromMs(headers, nowMs);
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, RETRY_AFTER_MS_MIN), RETRY_AFTER_MS_MAX);
+}
+
+function fromMs(headers: Headers, nowMs: number): number {
+  const serverMs = momentOf(headers.get('Date') ?? '');
+  return Number.isNaN(serverMs) ? nowMs : serverMs;
+}
+
+/** NaN where it is none: a browser finds a date in nearly everything. */
+function momentOf(httpDate: string): number {
+  return HTTP_DATE.test(httpDate) ? Date.parse(httpDate) : NaN;
 }

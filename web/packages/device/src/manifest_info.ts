@@ -11,7 +11,7 @@ export function manifestInfo(core: Core): ManifestInfo | null {
   const { manifest, generatedAt, expiresAt } = core.register;
   const now = core.now();
   const unheardMs = (now - (core.confirmedAt ?? generatedAt)) / MICROSECONDS_PER_MS;
-  const newest = core.station?.manifest_version ?? 0;
+  const newest = core.station?.manifest_version ?? manifest.manifest_version;
   return {
     version: manifest.manifest_version,
     event_name: manifest.event_name,
@@ -19,7 +19,7 @@ export function manifestInfo(core: Core): ManifestInfo | null {
     generated_at: generatedAt,
     expires_at: expiresAt,
     age_ms: (now - generatedAt) / MICROSECONDS_PER_MS,
-    is_stale: newest > manifest.manifest_version || unheardMs > UNHEARD_MS_MAX,
+    is_stale: newest !== manifest.manifest_version || unheardMs > UNHEARD_MS_MAX,
     is_expired: now > expiresAt,
   };
 }

@@ -83,6 +83,30 @@ export interface LoggedScan {
   place: number;
 }
 
+/** What somebody can import of a scan, whatever else of it this version of the app cannot read. */
+export type Exportable = Pick<
+  LoggedScan,
+  | 'scan_id'
+  | 'ticket_id'
+  | 'barcode_hash'
+  | 'scanned_at'
+  | 'scanned_at_corrected'
+  | 'gate_id'
+  | 'direction'
+  | 'outcome'
+  | 'ticket_code'
+  | 'signature'
+  | 'place'
+>;
+
+/** Of what the server does not have. */
+export interface ExportedFile {
+  content: Blob;
+  scans: number;
+  /** False: this app cannot read them, and they are in it as they are on the disk, for whoever can. */
+  isImportable: boolean;
+}
+
 /** A batch on its way. Until it is answered it is sent again as it is, to the byte. */
 export interface Outgoing {
   batch_id: string;
@@ -111,6 +135,8 @@ export interface ScanAnswer {
   ticket_id: string | null;
   entry_number: number | null;
   shown: Shown;
+  /** The server has it; here there was no room for it, or no disk, and without a network it is not known. */
+  is_unkept?: true;
 }
 
 /** What became of a queue. */
@@ -123,8 +149,14 @@ export interface SyncReport {
   requests: number;
   /** Scans of which the server has another opinion than this device. */
   conflicts: string[];
-  /** The code of a fault, or `busy`: another tab is at it. */
+  /** The code of a fault, or `busy`: another tab is at it; `sending`: this one is, by itself. */
   reason: string | null;
+}
+
+/** The last one that brought something, or could not; also of what was sent by itself. */
+export interface LastReport extends SyncReport {
+  /** In the server's time. */
+  at: Moment;
 }
 
 /** `degraded`: something answers, too slowly or only that it cannot. */
@@ -134,7 +166,10 @@ export interface DeviceStatus {
   reach: Reach;
   pending: number;
   failed: number;
+  discarded: number;
   lastSyncAt: Moment | null;
+  /** Of this tab, since it was opened. */
+  lastReport: LastReport | null;
   syncing: { done: number; total: number } | null;
   /** Null: never compared with the server's. */
   clockOffsetMs: number | null;
@@ -150,7 +185,7 @@ export interface ManifestInfo {
   generated_at: Moment;
   expires_at: Moment;
   age_ms: number;
-  /** The server has a newer one, or nobody has heard for hours whether it has. */
+  /** The server has another one, or nobody has heard for hours whether it has. */
   is_stale: boolean;
   /** From now on nobody can be let in by it. */
   is_expired: boolean;

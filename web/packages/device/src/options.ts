@@ -5,6 +5,8 @@ import { processLocks } from './locks.ts';
 export const DATABASE_NAME = 'voelgoed-scanner';
 /** Nobody at a gate waits longer for a network. */
 export const ONLINE_WAIT_MS = 1_500;
+/** A timer that is set for longer goes off at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface DeviceOptions {
   databaseName?: string;
@@ -46,7 +48,7 @@ function browserLocks(): Locks | undefined {
 }
 
 export function timer(ms: number, then: () => void): () => void {
-  const id = setTimeout(then, ms);
+  const id = setTimeout(then, Math.min(ms, TIMER_MS_MAX));
   return () => clearTimeout(id);
 }
 

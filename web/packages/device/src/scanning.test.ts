@@ -1,9 +1,10 @@
 import 'fake-indexeddb/auto';
+import { momentText } from '@voelgoed/rules';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { KeyRefused, NoGate, NothingRead, NotPaired, Refused, StorageFull } from './faults.ts';
 import type { Scene } from './testing.ts';
 import { json, ready, refused, scene } from './testing.ts';
-import { codeOf, OTHER_EVENT, ticketIdOf } from './testing_manifest.ts';
+import { codeOf, manifestOf, OTHER_EVENT, ticketIdOf } from './testing_manifest.ts';
 
 let at: Scene;
 beforeEach(() => (at = scene()));
@@ -175,21 +176,58 @@ test('practice records nothing and tells nobody', async () => {
   expect(at.server.calls).toHaveLength(calls);
 });
 
-test('where there is no room on the disk nobody is told anything but that', async () => {
-  const device = await ready(at);
+/** From now on, until the returned function is called. */
+function fillDisk(): () => void {
   const put = IDBObjectStore.prototype.put;
   IDBObjectStore.prototype.put = function () {
     throw new DOMException('no room', 'QuotaExceededError');
   };
+  return () => (IDBObjectStore.prototype.put = put);
+}
+
+test('where there is no room on the disk nobody is let in by this device alone', async () => {
+  const device = await ready(at);
+  const empty = fillDisk();
   try {
     await expect(device.scan(codeOf(3), 'entry', { offline: true })).rejects.toThrow(StorageFull);
-    await expect(device.scan(codeOf(4), 'entry')).rejects.toThrow(StorageFull);
   } finally {
-    IDBObjectStore.prototype.put = put;
+    empty();
   }
   expect(await device.recent(5)).toEqual([]);
   const answer = await device.scan(codeOf(3), 'entry', { offline: true });
   expect(answer.colour).toBe('yellow');
+  expect(answer.is_unkept).toBeUndefined();
+});
+
+test('whom the server let in is let in though there is no room to keep it, and is known until a start', async () => {
+  const device = await ready(at);
+  const empty = fillDisk();
+  try {
+    const answer = await device.scan(codeOf(3), 'entry');
+    expect(answer).toMatchObject({ colour: 'green', why: 'online', is_unkept: true });
+    expect([...at.server.taken.keys()]).toEqual([answer.scan_id]);
+    const denied = await device.scan(codeOf(3), 'entry');
+    expect(denied).toMatchObject({ colour: 'red', reason: 'already_scanned', is_unkept: true });
+  } finally {
+    empty();
+  }
+  expect(await device.recent(5)).toEqual([]);
+  const again = await device.scan(codeOf(3), 'entry', { offline: true });
+  expect(again).toMatchObject({ colour: 'red', reason: 'already_scanned' });
+});
+
+test('a disk that is full does not keep a device that is wanted again, or whose clock was set, from the server', async () => {
+  const device = await ready(at);
+  at.server.status = 'inactive';
+  await expect(device.scan(codeOf(3), 'entry')).rejects.toThrow(KeyRefused);
+  at.server.status = 'active';
+  at.world.skewMs = -60_000;
+  const empty = fillDisk();
+  try {
+    expect(await device.scan(codeOf(3), 'entry')).toMatchObject({ colour: 'green' });
+  } finally {
+    empty();
+  }
 });
 
 test('a clock that is ten minutes off is learnt from the refusal, and the scan is decided here', async () => {
@@ -202,6 +240,105 @@ test('a clock that is ten minutes off is learnt from the refusal, and the scan i
   expect(answer).toMatchObject({ colour: 'yellow', why: 'offline' });
   expect(answer.at).toBe(at.world.ms * 1_000);
   expect(reopened.status).toMatchObject({ clockOffsetMs: 600_000, isClockSure: true });
+});
+
+test('a clock that is known to be ten minutes off does not keep the device from asking', async () => {
+  at.world.skewMs = -600_000;
+  const device = await ready(at);
+  for (const ticket of [3, 4]) {
+    expect(await device.scan(codeOf(ticket), 'entry')).toMatchObject({ colour: 'green' });
+  }
+  expect(at.server.callsTo('/api/scans')[0]?.body['scanned_at']).toBe(at.server.time);
+  const [kept] = await device.recent(1);
+  expect(kept?.scanned_at).toBe(momentText(at.world.now() * 1_000));
+});
+
+test('where it could not decide alone it waits longer for the server, and asks whoever waited in vain', async () => {
+  const waits: number[] = [];
+  const timer = (ms: number, then: () => void) => {
+    waits.push(ms);
+    return at.world.timer(ms, then);
+  };
+  (await ready(at)).close();
+  const device = await at.open({ timer });
+  at.server.weather = () => 'slow';
+  await device.scan(codeOf(1), 'entry');
+  await device.scan(codeOf(2), 'entry');
+  await device.scan(codeOf(3), 'entry');
+  at.world.ms += 13 * 3_600_000; // its list has expired
+  for (const ticket of [4, 5, 6]) {
+    const late = await device.scan(codeOf(ticket), 'entry');
+    expect(late).toMatchObject({ colour: 'red', why: 'manifest_expired' });
+  }
+  expect(waits).toEqual([1_500, 1_500, 10_000, 10_000, 10_000]);
+  at.server.weather = () => 'fine';
+  expect(await device.scan(codeOf(7), 'entry')).toMatchObject({ colour: 'green' });
+});
+
+test('without a list, or at a gate that is not in it, it waits as long', async () => {
+  const waits: number[] = [];
+  const timer = (ms: number, then: () => void) => {
+    waits.push(ms);
+    return at.world.timer(ms, then);
+  };
+  at.server.tokens.add('7K2M-9QXD-E4TR');
+  const device = await at.open({ timer });
+  await device.pair('7K2M-9QXD-E4TR');
+  await device.scan(codeOf(1), 'entry');
+  at.server.manifests = [await manifestOf(1, at.world.ms, 20)];
+  at.server.gateId = crypto.randomUUID();
+  await device.beat();
+  await device.scan(codeOf(2), 'entry');
+  expect(waits.filter((ms) => ms <= 10_000)).toEqual([10_000, 10_000]);
+});
+
+test.each([
+  [400, 'invalid_json'],
+  [401, 'sign_in_to_the_wifi'],
+  [405, 'method_not_allowed'],
+  [408, 'body_too_slow'],
+  [409, 'scan_id_reused'],
+  [413, 'body_too_large'],
+  [415, 'unsupported_media_type'],
+  [422, 'invalid_request'],
+  [429, 'rate_limited'],
+])('a refusal with %i %s is no verdict: the device decides', async (status, error) => {
+  const device = await ready(at);
+  at.server.weather = () => refused(status, error);
+  const answer = await device.scan(codeOf(3), 'entry');
+  expect(answer).toMatchObject({ colour: 'yellow', why: 'offline' });
+  expect(device.standing).toBe('active');
+});
+
+test('a text that is too long is cut between characters, online and with the whole queue', async () => {
+  const device = await ready(at);
+  const text = 'x'.repeat(299) + '😀'.repeat(5);
+  await device.scan(text, 'entry');
+  await device.scan(text, 'entry', { offline: true });
+  await device.syncWhole();
+  const [asked, brought] = at.server.callsTo('/api/scans').map(({ body }) => body);
+  expect(asked?.['ticket_code']).toBe('x'.repeat(299) + '😀');
+  expect(brought?.['scans']).toMatchObject([{ ticket_code: 'x'.repeat(299) + '😀' }]);
+});
+
+test('whom the server denies is shown with the seat that the list has', async () => {
+  const device = await ready(at);
+  at.server.weather = ({ body }) =>
+    json(200, {
+      status: 'denied',
+      reason: 'already_scanned',
+      scan_id: body['scan_id'],
+      direction: 'entry',
+      scanned_at: at.server.time,
+      last_scanned_at: at.server.time,
+      last_gate_name: 'South gate',
+    });
+  expect(await device.scan(codeOf(1), 'entry')).toMatchObject({
+    colour: 'red',
+    ticket_id: null,
+    shown: { seat: 'A-1', zone: 'Stalls', notes: ['Wheelchair place'], last_gate: 'South gate' },
+  });
+  expect(await device.scan('ZZZZ-ZZZZ-ZZZZ', 'entry')).toMatchObject({ shown: { seat: null } });
 });
 
 test('nothing, nobody’s device and a device without a gate are told apart', async () => {

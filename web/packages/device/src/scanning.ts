@@ -5,24 +5,35 @@
  * One scan has one id, whichever way it goes. Whatever is said at the gate is on the disk before. What
  * the server may have heard without our hearing its answer is brought to it again with the others.
  */
-import type { Decision, Direction, Moment, Outcome, Undecided } from '@voelgoed/rules';
-import { barcodeHash, decideOffline, momentText, readMoment } from '@voelgoed/rules';
+import type { Decision, Direction, Moment, Outcome, Shown, Undecided } from '@voelgoed/rules';
+import {
+  barcodeHash,
+  decideOffline,
+  lacking,
+  momentText,
+  placeOf,
+  readMoment,
+} from '@voelgoed/rules';
 import type { Reading } from './clock.ts';
 import { MICROSECONDS_PER_MS } from './clock.ts';
 import type { Core } from './core.ts';
-import { KeyRefused, NothingRead, ServerAway } from './faults.ts';
+import { DeviceFault, KeyRefused, NothingRead, ServerAway } from './faults.ts';
 import { askOnce, isKeyOnItsWay } from './keys.ts';
 import type { Added } from './ledger.ts';
 import { signed } from './ledger.ts';
+import type { Answered } from './link.ts';
 import { require } from './link.ts';
 import type { LoggedScan, ScanAnswer } from './model.ts';
 import type { Heard } from './online_answer.ts';
 import { NOTHING_SHOWN, readOnlineAnswer, toHeard } from './online_answer.ts';
 import { isText } from './shapes.ts';
+import { firstOf } from './texts.ts';
 
 const SCANS = '/api/scans';
 /** Characters. No code or barcode of ours has as many. */
 export const PRESENTED_MAX = 300;
+/** Where this device could only say that it cannot decide, it is worth waiting for who can. */
+export const UNDECIDED_WAIT_MS = 10_000;
 /** A scan that is answered was written by then. A manifest that was made in between may not know it. */
 const COMMITTED_AFTER_US = 2_000_000;
 
@@ -48,9 +59,13 @@ export async function scan(
 ): Promise<ScanAnswer> {
   core.keyed; // a device that is nobody's says so before anything else
   const attempt = await attempted(core, text, direction);
-  if (!isOffline && !core.breaker.isOpen) {
+  const isAlonePossible = lacked(core, attempt) === null;
+  if (!isOffline && !(isAlonePossible && core.breaker.isOpen)) {
+    const waitMs = isAlonePossible
+      ? core.onlineWaitMs
+      : Math.max(core.onlineWaitMs, UNDECIDED_WAIT_MS);
     try {
-      const heard = await ask(core, attempt);
+      const heard = await ask(core, attempt, waitMs);
       if (heard !== null) return await keepHeard(core, attempt, heard);
     } catch (fault) {
       if (!(fault instanceof ServerAway)) throw fault;
@@ -79,44 +94,63 @@ async function attempted(core: Core, text: string, direction: Direction): Promis
   return { scan_id: crypto.randomUUID(), text: whole, direction, reading };
 }
 
+/** What this device lacks to decide about anybody; null where it can. */
+function lacked(core: Core, { direction, reading }: Attempt): Undecided | 'no_manifest' | null {
+  if (core.register === null) return 'no_manifest';
+  const gate = core.identity?.gate_id ?? '';
+  return lacking(core.register, { gate, direction, at: core.clock.corrected(reading) });
+}
+
 /** Null where it is for the device to decide. */
-async function ask(core: Core, attempt: Attempt): Promise<Heard | null> {
+async function ask(core: Core, attempt: Attempt, waitMs: number): Promise<Heard | null> {
   const body = JSON.stringify({
-    ticket_code: attempt.text.slice(0, PRESENTED_MAX),
+    ticket_code: firstOf(attempt.text, PRESENTED_MAX),
     device_id: core.keyed.device_id,
-    scanned_at: momentText(attempt.reading.ms * MICROSECONDS_PER_MS),
+    scanned_at: momentText(momentAsked(core, attempt)),
     scan_id: attempt.scan_id,
     direction: attempt.direction,
   });
-  const request = { method: 'POST', path: SCANS, body, waitMs: core.onlineWaitMs } as const;
-  const answered = await askOnce(core, request);
+  const answered = await askOnce(core, { method: 'POST', path: SCANS, body, waitMs });
   if (await isKeyOnItsWay(core, answered)) return null; // nobody at a gate waits for it
-  if (answered.status !== 422) {
-    const heard = toHeard(require(answered, 200, 404).read(readOnlineAnswer));
-    if (heard.scan_id !== attempt.scan_id) throw new ServerAway('That answers another scan.');
-    return heard;
+  if (isLeftToUs(answered)) {
+    await learnFrom(core, attempt, answered);
+    return null;
   }
-  // Nothing of ours, or a clock that is minutes off: either is brought with the others.
+  const heard = toHeard(require(answered, 200, 404).read(readOnlineAnswer));
+  if (heard.scan_id !== attempt.scan_id) throw new ServerAway('That answers another scan.');
+  return heard;
+}
+
+/**
+ * The server does not listen to a clock that is minutes off. Where that is measured, it hears of the
+ * moment as it was; what is signed is the clock's own in any case.
+ */
+function momentAsked(core: Core, { reading }: Attempt): Moment {
+  return core.clock.isSure ? core.clock.corrected(reading) : reading.ms * MICROSECONDS_PER_MS;
+}
+
+/**
+ * A refusal is no verdict. Nothing of ours, a clock that is minutes off, a body that it could not read:
+ * whatever it is, the scan is decided here and brought with the others. Only whom the server will not
+ * have scan at all stops.
+ */
+function isLeftToUs(answered: Answered): boolean {
+  const isVerdict = [200, 404].includes(answered.status);
+  const isStop = answered.keyTrouble !== null || answered.status === 403;
+  return answered.isRefusalOfOurs && !isVerdict && !isStop;
+}
+
+async function learnFrom(core: Core, attempt: Attempt, answered: Answered): Promise<void> {
   const serverTime = answered.error.details['server_time'];
   const at = isText(serverTime) ? readMoment(serverTime) : null;
-  if (at !== null) {
-    const offsetMs = at / MICROSECONDS_PER_MS - attempt.reading.ms;
-    await core.ledger.learn(offsetMs / 1_000, answered.roundTripMs);
-  }
-  return null;
+  if (at === null) return;
+  const offsetMs = at / MICROSECONDS_PER_MS - attempt.reading.ms;
+  await core.ledger.learn(offsetMs / 1_000, answered.roundTripMs);
 }
 
 async function keepHeard(core: Core, attempt: Attempt, heard: Heard): Promise<ScanAnswer> {
-  const { at, outcome, reason, ticket_id, entry_number, shown } = heard;
-  const entry = ticket_id === null ? undefined : core.register?.byTicket.get(ticket_id);
-  const logged: LoggedScan = {
-    ...draftOf(core, attempt, { at, outcome, reason, ticket_id }),
-    barcode_hash: entry?.barcode_hash ?? (await barcodeHash(attempt.text)),
-    gate_id: heard.gate_id ?? core.gateId,
-    sync_status: 'synced',
-    synced_at: momentText(at + COMMITTED_AFTER_US),
-  };
-  await keep(core, logged, (scan, apiKey) => core.ledger.addHeard(scan, apiKey));
+  const { at, outcome, reason, ticket_id, entry_number } = heard;
+  const isKept = await writeDown(core, attempt, heard);
   return {
     scan_id: attempt.scan_id,
     at,
@@ -127,9 +161,47 @@ async function keepHeard(core: Core, attempt: Attempt, heard: Heard): Promise<Sc
     why: 'online',
     ticket_id,
     entry_number,
-    // As the ticket list calls it: a seat has one name, with a network and without.
-    shown: { ...shown, seat: shown.seat && (entry?.seat ?? shown.seat) },
+    shown: await shownFor(core, attempt, heard),
+    ...(isKept ? {} : { is_unkept: true }),
   };
+}
+
+/**
+ * False where that could not be done. The server has decided, and has it on its own disk: whoever was
+ * let in is in, and a red light would only send them round to be a duplicate. Until the app is closed
+ * this device knows of it all the same.
+ */
+async function writeDown(core: Core, attempt: Attempt, heard: Heard): Promise<boolean> {
+  const { at, outcome, reason, ticket_id } = heard;
+  const entry = ticket_id === null ? undefined : core.register?.byTicket.get(ticket_id);
+  const barcode_hash = entry?.barcode_hash ?? (await barcodeHash(attempt.text));
+  try {
+    const logged: LoggedScan = {
+      ...draftOf(core, attempt, { at, outcome, reason, ticket_id }),
+      barcode_hash,
+      gate_id: heard.gate_id ?? core.gateId,
+      sync_status: 'synced',
+      synced_at: momentText(at + COMMITTED_AFTER_US),
+    };
+    core.ledger.remember(logged);
+    await keep(core, logged, (scan, apiKey) => core.ledger.addHeard(scan, apiKey));
+    return true;
+  } catch (fault) {
+    if (!(fault instanceof DeviceFault)) throw fault;
+    return false;
+  }
+}
+
+/**
+ * A seat has one name, with a network and without: as the ticket list calls it. Of whom the server
+ * denies it tells no seat; the list does, so that somebody can be helped.
+ */
+async function shownFor(core: Core, { text }: Attempt, heard: Heard): Promise<Shown> {
+  const { shown, ticket_id } = heard;
+  if (core.register === null) return shown;
+  if (ticket_id === null) return { ...shown, ...(await placeOf(core.register, text)) };
+  const entry = core.register.byTicket.get(ticket_id);
+  return { ...shown, seat: shown.seat && (entry?.seat ?? shown.seat) };
 }
 
 /** Decided by all that is known when it is written: also by what another tab has just done. */
@@ -235,5 +307,6 @@ async function keep(
 
 /** What the server would not read at all is known by its hash only. */
 function sendable(text: string): string | null {
-  return text.length <= PRESENTED_MAX && !text.includes('\0') ? text : null;
+  const isWhole = firstOf(text, PRESENTED_MAX) === text;
+  return isWhole && !text.includes('\0') ? text : null;
 }

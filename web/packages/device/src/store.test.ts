@@ -1,9 +1,10 @@
 import 'fake-indexeddb/auto';
+import { forceCloseDatabase } from 'fake-indexeddb';
 import { openDB } from 'idb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { StateUnusable } from './faults.ts';
+import { StateLost, StateUnusable } from './faults.ts';
 import type { Scene } from './testing.ts';
-import { ready, scene } from './testing.ts';
+import { exported, ready, scene } from './testing.ts';
 import { codeOf, manifestOf } from './testing_manifest.ts';
 
 let at: Scene;
@@ -105,4 +106,89 @@ test('a device that was closed says that its state cannot be used', async () => 
   device.close();
   const fault = device.scan(codeOf(1), 'entry', { offline: true });
   await expect(fault).rejects.toThrow(StateUnusable);
+});
+
+/** Those through which something is written or read from now on, until `restore` is called. */
+function watchDatabases() {
+  const transaction = IDBDatabase.prototype.transaction;
+  const seen = new Set<IDBDatabase>();
+  IDBDatabase.prototype.transaction = function (this: IDBDatabase, ...given) {
+    seen.add(this);
+    return transaction.apply(this, given);
+  };
+  return { seen, restore: () => (IDBDatabase.prototype.transaction = transaction) };
+}
+
+test('a database that the browser closed under the app is opened again, and nothing is lost', async () => {
+  const device = await ready(at);
+  const { seen, restore } = watchDatabases();
+  await device.scan(codeOf(1), 'entry', { offline: true });
+  restore();
+  for (const database of seen) forceCloseDatabase(database as never);
+  const codes = [codeOf(1), codeOf(2)];
+  const answers = await Promise.all(
+    codes.map((code) => device.scan(code, 'entry', { offline: true })),
+  );
+  expect(answers.map((answer) => answer.colour)).toEqual(['red', 'yellow']);
+  expect(await device.sync()).toMatchObject({ synced: 3, left: 0, reason: null });
+});
+
+test('a scan of which the browser did not say whether it was written is there once', async () => {
+  const device = await ready(at);
+  const transaction = IDBDatabase.prototype.transaction;
+  let isLost = true;
+  IDBDatabase.prototype.transaction = function (this: IDBDatabase, ...given) {
+    const tx = transaction.apply(this, given);
+    if (given[1] === 'readwrite' && isLost) loseItsEnd(tx);
+    isLost = false;
+    return tx;
+  };
+  const answer = await device
+    .scan(codeOf(1), 'entry', { offline: true })
+    .finally(() => (IDBDatabase.prototype.transaction = transaction));
+  expect(answer).toMatchObject({ colour: 'yellow' });
+  expect(await device.queue()).toMatchObject([{ scan_id: answer.scan_id }]);
+});
+
+/** It is written, and whoever waits for it hears that the connection was lost. */
+function loseItsEnd(tx: IDBTransaction): void {
+  const listen = tx.addEventListener.bind(tx) as EventTarget['addEventListener'];
+  const hear = (type: string, listener: EventListener) => {
+    if (type !== 'abort') return;
+    listen('complete', (event) => {
+      Object.defineProperty(tx, 'error', { value: new DOMException('lost', 'UnknownError') });
+      listener(event);
+    });
+  };
+  tx.addEventListener = hear as typeof tx.addEventListener;
+}
+
+test('where a newer version of the app has the database, it says that the app is to be restarted', async () => {
+  const device = await ready(at);
+  await device.scan(codeOf(1), 'entry', { offline: true });
+  const newer = await openDB(at.databaseName, 2);
+  const fault = device.scan(codeOf(2), 'entry', { offline: true });
+  await expect(fault).rejects.toThrow(StateLost);
+  expect(await newer.count('pending_scans')).toBe(1);
+  newer.close();
+  const online = await device.scan(codeOf(2), 'entry');
+  expect(online).toMatchObject({ colour: 'green', is_unkept: true });
+});
+
+test('what this version cannot read of a scan is exported all the same', async () => {
+  const device = await ready(at);
+  await device.scan(codeOf(1), 'entry', { offline: true });
+  const [scan] = await device.queue();
+  await put('pending_scans', { ...scan, scan_id: 'newer', reason: 'a_newer_reason', place: 2 });
+  const strange = { scan_id: 'strange', sync_status: 'pending', place: 3 };
+  await put('pending_scans', strange);
+  await put('pending_scans', { scan_id: 'stranger' });
+  expect(await exported(device)).toMatchObject([
+    { scans: [{ scan_id: scan?.scan_id }, { scan_id: 'newer', signature: scan?.signature }] },
+    { unreadable: [strange, { scan_id: 'stranger' }] },
+  ]);
+  expect((await device.exportFiles()).map((file) => [file.scans, file.isImportable])).toEqual([
+    [2, true],
+    [2, false],
+  ]);
 });

@@ -1,9 +1,11 @@
 import 'fake-indexeddb/auto';
 import { parseMoment } from '@voelgoed/rules';
+import { openDB } from 'idb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Device } from './client.ts';
-import type { BroughtScan, Scene } from './testing.ts';
-import { ready, refused, scene } from './testing.ts';
+import { sleep } from './options.ts';
+import type { BroughtScan, Scene, Weather } from './testing.ts';
+import { exported, json, ready, refused, scene } from './testing.ts';
 import { codeOf } from './testing_manifest.ts';
 
 let at: Scene;
@@ -82,6 +84,88 @@ test('the wait that the server asks for is kept, and is no attempt', async () =>
   expect(at.world.slept).toEqual(Array(7).fill(12_500));
 });
 
+/** To the next batch, and to all after it. */
+function answerSync(answer: () => Weather): void {
+  at.server.weather = ({ path }) => (path === SYNC ? answer() : 'fine');
+}
+
+function busyFor(retryAfter: string, headers: Record<string, string> = {}): Response {
+  const answer = refused(429, 'too_many_syncs');
+  for (const [name, value] of Object.entries({ ...headers, 'Retry-After': retryAfter })) {
+    answer.headers.set(name, value);
+  }
+  return answer;
+}
+
+test.each([
+  ['0', {}, 1_500],
+  ['86400', {}, 300_500],
+  ['99999999999', {}, 300_500],
+  ['Mon, 16 Nov 2026 18:00:20 GMT', {}, 20_500],
+  ['Wed, 21 Oct 2026 07:28:00 GMT', {}, 1_500],
+  ['Mon, 16 Nov 2026 19:00:20 GMT', { Date: 'Mon, 16 Nov 2026 19:00:00 GMT' }, 20_500],
+])('a wait of %s is one of a second to five minutes', async (retryAfter, headers, sleptMs) => {
+  const device = await ready(at);
+  await scanAlone(device, 1);
+  let isFirst = true;
+  answerSync(() => {
+    const answer = isFirst ? busyFor(retryAfter, headers) : 'fine';
+    isFirst = false;
+    return answer;
+  });
+  expect(await device.sync()).toMatchObject({ synced: 1, requests: 2 });
+  expect(at.world.slept).toEqual([sleptMs]);
+});
+
+test.each(['', '-5', 'soon', '1e9'])(
+  'a wait of “%s” is none, and a failure',
+  async (retryAfter) => {
+    const device = await ready(at);
+    await scanAlone(device, 1);
+    answerSync(() => busyFor(retryAfter));
+    expect(await device.sync()).toMatchObject({ requests: 5, reason: 'server_away' });
+    expect(at.world.slept).toEqual([1_000, 2_000, 4_000, 8_000]);
+  },
+);
+
+test('how long to wait is asked by our server and nobody on the way', async () => {
+  const device = await ready(at);
+  await scanAlone(device, 1);
+  answerSync(() => new Response('<html>', { status: 429, headers: { 'Retry-After': '240' } }));
+  expect(await device.sync()).toMatchObject({ requests: 5, reason: 'server_away' });
+  expect(at.world.slept).toEqual([1_000, 2_000, 4_000, 8_000]);
+});
+
+test('a wait that the server asked for is cut short by somebody who wants it now, and by nothing else', async () => {
+  (await ready(at)).close();
+  const rests: AbortSignal[] = [];
+  const sleep = (_ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      if (signal !== undefined) rests.push(signal);
+      signal?.addEventListener('abort', () => resolve());
+    });
+  const device = await at.open({ sleep });
+  await scanAlone(device, 1);
+  answerSync(() => busyFor('240'));
+  const syncing = device.sync();
+  await expect.poll(() => rests.length).toBe(1);
+  at.server.weather = () => 'fine';
+  device.nudge();
+  expect(rests[0]?.aborted).toBe(false);
+  device.hurry();
+  expect(await syncing).toMatchObject({ synced: 1, reason: null });
+});
+
+test('no timer is set for longer than browsers can count', async () => {
+  const stop = new AbortController();
+  let isOver = false;
+  const slept = sleep(366 * 86_400_000, stop.signal).then(() => (isOver = true));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(isOver).toBe(false);
+  stop.abort();
+  await slept;
+});
+
 test('a batch that cannot be read is halved until the one scan that is the reason is alone', async () => {
   const device = await ready(at);
   const ids = await scanAlone(device, 20);
@@ -106,8 +190,8 @@ test('what is rejected is kept with its reason, can be tried again, and given up
   await device.discard([id], 'tried out');
   expect(device.status).toMatchObject({ pending: 0, failed: 0 });
   expect(await device.queue('discarded')).toMatchObject([{ scan_id: id, last_error: 'tried out' }]);
-  const file = JSON.parse(await (await device.exportQueue()).text());
-  expect(file.scans).toMatchObject([{ scan_id: id }]);
+  expect(device.status.discarded).toBe(1);
+  expect(await exported(device)).toMatchObject([{ scans: [{ scan_id: id }] }]);
 });
 
 test('what failed and is tried again can arrive', async () => {
@@ -146,6 +230,53 @@ test('a server that never settles anything is left alone after a while', async (
   await scanAlone(device, 1);
   at.server.weather = ({ path }) => (path === SYNC ? refused(409, 'batch_id_reused') : 'fine');
   expect(await device.sync()).toMatchObject({ left: 1, requests: 20, reason: 'refused' });
+});
+
+test('between answers that settle nothing it waits longer and longer', async () => {
+  const device = await ready(at);
+  await scanAlone(device, 1);
+  const nothing = { processed: [], skipped: [], rejected: [], conflicts: [], offset_seconds: 0 };
+  answerSync(() => json(200, { ...nothing, server_time: at.server.time }));
+  expect(await device.sync()).toMatchObject({ left: 1, requests: 20, reason: 'refused' });
+  expect(at.world.slept.slice(0, 6)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000]);
+  expect(at.world.slept).toHaveLength(19);
+});
+
+test('a batch that is halved is sent at once', async () => {
+  const device = await ready(at);
+  const ids = await scanAlone(device, 8);
+  at.server.poison.add(ids[7] ?? '');
+  expect(await device.sync()).toMatchObject({ synced: 7, failed: 1 });
+  // Alone it is refused five times; before that, no two answers in a row were the same.
+  expect(at.world.slept).toEqual([1_000, 2_000, 4_000, 8_000]);
+});
+
+test('of what is sent by itself the last report tells, until something else is brought', async () => {
+  const device = await ready(at);
+  expect(device.status.lastReport).toBeNull();
+  const [id = ''] = await scanAlone(device, 3);
+  at.server.spoilt.set(id, 99);
+  await device.sync();
+  const told = { synced: 2, failed: 1, left: 0, conflicts: [], reason: null };
+  expect(device.status.lastReport).toMatchObject({ ...told, at: device.now() });
+  await device.sync(); // nothing waits
+  expect(device.status.lastReport).toMatchObject(told);
+  await scanAlone(device, 1, 10);
+  at.server.weather = () => 'lost';
+  await device.sync();
+  expect(device.status.lastReport).toMatchObject({ synced: 0, left: 1, reason: 'server_away' });
+});
+
+test('whether another tab is sending or this one already, it says which', async () => {
+  const device = await ready(at);
+  const other = await at.open();
+  await scanAlone(device, 1);
+  const first = device.sync();
+  const [here, there] = await Promise.all([device.sync(), other.sync()]);
+  expect([here.reason, there.reason]).toEqual(['sending', 'busy']);
+  expect(await first).toMatchObject({ synced: 1, reason: null });
+  expect(device.status.lastReport).toMatchObject({ synced: 1, reason: null });
+  expect(other.status.lastReport).toBeNull();
 });
 
 test('of two tabs one sends, and both see what became of it', async () => {
@@ -194,13 +325,70 @@ test('the whole queue goes at once and unsigned, and what is not kept there is k
   expect(at.server.taken.size).toBe(59);
 });
 
+test('the whole queue is also what was refused before, and the report comes though nothing is left', async () => {
+  const device = await ready(at);
+  const [id = ''] = await scanAlone(device, 3);
+  at.server.spoilt.set(id, 99);
+  expect(await device.sync()).toMatchObject({ synced: 2, failed: 1 });
+  expect(await device.syncWhole()).toMatchObject({ synced: 1, failed: 0, left: 0, requests: 1 });
+  expect(at.server.taken.get(id)).toBe(1);
+  expect(device.status).toMatchObject({ pending: 0, failed: 0 });
+  expect(await device.syncWhole()).toMatchObject({ synced: 0, failed: 0, left: 0, reason: null });
+});
+
+test('what is for another organisation does not go with the whole queue', async () => {
+  const device = await ready(at);
+  await scanAlone(device, 1);
+  at.server.organizationId = '0190a1b2-0000-7000-8000-000000000002';
+  at.server.tokens.add('another');
+  await device.pair('another');
+  expect(await device.syncWhole()).toMatchObject({ synced: 0, failed: 0, requests: 0 });
+  expect(device.status).toMatchObject({ pending: 0, failed: 1 });
+});
+
+test('all that failed is tried again, also what no list shows', async () => {
+  const device = await ready(at, 120);
+  const ids = await scanAlone(device, 120);
+  for (const id of ids) at.server.spoilt.set(id, 6);
+  await device.sync();
+  expect(device.status).toMatchObject({ pending: 0, failed: 120, discarded: 0 });
+  await device.retryAll();
+  expect(device.status).toMatchObject({ pending: 120, failed: 0 });
+  expect(await device.sync()).toMatchObject({ synced: 120, left: 0 });
+});
+
+test('of more scans than somebody can import at once there are more files', async () => {
+  const device = await ready(at);
+  await scanAlone(device, 1);
+  const [scan] = await device.queue();
+  const database = await openDB(at.databaseName);
+  const tx = database.transaction('pending_scans', 'readwrite');
+  for (let place = 2; place <= 10_005; place += 1) {
+    await tx.store.put({ ...scan, scan_id: crypto.randomUUID(), place });
+  }
+  await tx.done;
+  database.close();
+  const files = await device.exportFiles();
+  expect(files).toMatchObject([
+    { scans: 10_000, isImportable: true },
+    { scans: 5, isImportable: true },
+  ]);
+  const all = (await exported(device)).flatMap((file) => file['scans'] as BroughtScan[]);
+  expect(new Set(all.map((each) => each.scan_id)).size).toBe(10_005);
+});
+
+test('where nothing waits there is no file', async () => {
+  const device = await ready(at);
+  expect(await device.exportFiles()).toEqual([]);
+});
+
 test('the export has the shape that the server imports', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   await device.scan('ZZZZ-ZZZZ-ZZZZ', 'exit', { offline: true });
-  const file = JSON.parse(await (await device.exportQueue()).text());
-  expect(Object.keys(file)).toEqual(['device_id', 'exported_at', 'scans']);
-  expect(file.scans.map(Object.keys)).toEqual([
+  const files = await exported(device);
+  expect(files.map(Object.keys)).toEqual([['device_id', 'exported_at', 'scans']]);
+  expect((files[0]?.['scans'] as object[]).map(Object.keys)).toEqual([
     [...SIGNED, 'outcome', 'signature', 'direction', 'offset_seconds'],
     [...SIGNED, 'outcome', 'signature', 'direction', 'ticket_code', 'offset_seconds'],
   ]);

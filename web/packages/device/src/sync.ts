@@ -12,7 +12,7 @@ import { askOnce, mayAskAgain } from './keys.ts';
 import { offsetMsOf, signedFields } from './ledger.ts';
 import type { Answered } from './link.ts';
 import { require } from './link.ts';
-import type { LoggedScan, Outgoing, SyncReport } from './model.ts';
+import type { Exportable, LoggedScan, Outgoing, SyncReport } from './model.ts';
 import type { Synced } from './sync_answer.ts';
 import { acknowledged, again, readSynced, refused } from './sync_answer.ts';
 
@@ -51,20 +51,31 @@ export async function alone(
     reason: null,
   };
   const name = `${core.given.databaseName}:sync`;
+  let isTold = false;
   await core.given.locks.request(name, { ifAvailable: true }, async (lock) => {
     try {
-      if (lock === null) report.reason = 'busy';
-      else await work(report);
+      if (lock === null) report.reason = core.isSending ? 'sending' : 'busy';
+      else await hold(core, () => work(report));
     } catch (fault) {
       if (!(fault instanceof DeviceFault)) throw fault;
       report.reason = fault instanceof Stopped ? 'stopped' : fault.code;
-    } finally {
-      if (lock !== null) core.syncing = null;
     }
+    if (lock !== null) isTold = report.requests > 0 || report.reason !== null;
   });
   await core.recount();
   report.left = core.counts.pending;
+  if (isTold) core.report(report);
   return report;
+}
+
+async function hold(core: Core, work: () => Promise<void>): Promise<void> {
+  core.isSending = true;
+  try {
+    await work();
+  } finally {
+    core.isSending = false;
+    core.syncing = null;
+  }
 }
 
 async function bringAll(core: Core, report: SyncReport, signal?: AbortSignal): Promise<void> {
@@ -82,18 +93,24 @@ async function bringAll(core: Core, report: SyncReport, signal?: AbortSignal): P
     if (answered === null) continue;
     if (answered.status === 200) {
       await settle(core, batch, answered.read(readSynced), report);
-      most = TOGETHER_MAX;
     } else {
       await withdraw(core, batch, answered, report);
-      if (UNREADABLE.includes(answered.status)) {
-        most = Math.max(Math.floor(batch.scan_ids.length / 2), 1);
-      }
     }
+    most = mostAfter(batch, answered, most);
     fruitless = report.synced + report.failed === settled ? fruitless + 1 : 0;
     if (fruitless === FRUITLESS_MAX) {
       throw new Refused(answered.error.error || 'fruitless', answered.error.message);
     }
+    // A smaller batch is something new; the same again is not, and the server has others to answer.
+    const isSmaller = most < batch.scan_ids.length;
+    if (fruitless > 0 && !isSmaller) await core.rest(backoffMs(core, fruitless), { signal });
   }
+}
+
+/** Where something in a batch cannot be read, the next one has half of it. */
+function mostAfter(batch: Outgoing, { status }: Answered, before: number): number {
+  if (UNREADABLE.includes(status)) return Math.max(Math.floor(batch.scan_ids.length / 2), 1);
+  return status === 200 ? TOGETHER_MAX : before;
 }
 
 export function showProgress(core: Core, report: SyncReport): void {
@@ -143,7 +160,7 @@ export function sameClock(scans: LoggedScan[]): LoggedScan[] {
 }
 
 /** With exactly the texts that are signed. */
-export function told(scan: LoggedScan): object {
+export function told(scan: Exportable): object {
   const { outcome, signature, direction, ticket_code } = scan;
   const fields = { ...signedFields(scan), outcome, signature, direction };
   return ticket_code === null ? fields : { ...fields, ticket_code };
@@ -168,7 +185,8 @@ async function send(
       const request = { method: 'POST', path: SYNC, body: batch.body, signal } as const;
       const answered = await askOnce(core, request, batch.offset_ms);
       if (await mayAskAgain(core, answered)) return null;
-      if (answered.status === 429 && answered.retryAfterMs !== null) {
+      // Of something else on the way, what it asks for is no more than a failure.
+      if (answered.status === 429 && answered.isRefusalOfOurs && answered.retryAfterMs !== null) {
         busy += 1;
         fault = new ServerAway(answered.error.message);
         const ms = answered.retryAfterMs + core.given.random() * 1_000;

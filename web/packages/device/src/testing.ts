@@ -389,3 +389,9 @@ export async function ready(at: Scene, tickets = 20): Promise<Device> {
   await device.hydrate();
   return device;
 }
+
+/** What is in the files that somebody takes to the office. */
+export async function exported(device: Device): Promise<Record<string, unknown>[]> {
+  const files = await device.exportFiles();
+  return await Promise.all(files.map(async ({ content }) => JSON.parse(await content.text())));
+}

@@ -6,17 +6,19 @@ import { momentText } from '@voelgoed/rules';
 import { MICROSECONDS_PER_MS } from './clock.ts';
 import type { Core } from './core.ts';
 import { compareClocks } from './heartbeat.ts';
+import { readExportable } from './kept.ts';
 import { askOnce, mayAskAgain } from './keys.ts';
 import { offsetMsOf } from './ledger.ts';
 import { require } from './link.ts';
-import type { LoggedScan, SyncReport } from './model.ts';
+import type { Exportable, ExportedFile, LoggedScan, SyncReport } from './model.ts';
 import { PRESENTED_MAX } from './scanning.ts';
 import { fits, isFlag, isMoment, isText, listOf, shaped } from './shapes.ts';
-import { alone, sameClock, showProgress, told } from './sync.ts';
+import { alone, sameClock, showProgress, told as toldSigned } from './sync.ts';
+import { firstOf } from './texts.ts';
 
 const SYNC = '/api/scans/sync';
 const TOGETHER_MAX = 1_000;
-/** As many as are imported at once. */
+/** Scans in a file: as many as are imported at once. */
 const EXPORTED_MAX = 10_000;
 
 interface Kept {
@@ -31,10 +33,14 @@ const readAnswer = shaped<{ errors: Kept[]; timestamp: string }>({
   timestamp: isMoment,
 });
 
-/** For recovery. The server measures the clock that the scans were read from. */
+/**
+ * For recovery, so also of what was refused when it was sent signed. The server measures the clock that
+ * the scans were read from.
+ */
 export async function syncWhole(core: Core): Promise<SyncReport> {
   return await alone(core, async (report) => {
     await compareClocks(core);
+    await core.ledger.retryAll();
     await core.recount();
     for (;;) {
       showProgress(core, report);
@@ -74,7 +80,7 @@ async function bring(core: Core, scans: LoggedScan[], report: SyncReport): Promi
 
 function toldUnsigned(scan: LoggedScan): object {
   return {
-    ticket_code: scan.barcode.slice(0, PRESENTED_MAX).replaceAll('\0', ' '),
+    ticket_code: firstOf(scan.barcode, PRESENTED_MAX).replaceAll('\0', ' '),
     scanned_at: scan.scanned_at,
     offline_id: scan.scan_id,
     gate_id: scan.gate_id,
@@ -88,13 +94,35 @@ function settled(scan: LoggedScan, reason: string | undefined, at: string): Logg
   return { ...scan, sync_status: 'synced', synced_at: at, last_error: null };
 }
 
-/** What the server does not have, for somebody to import. It stays here too. */
-export async function exportQueue(core: Core, from: number): Promise<Blob> {
-  const scans = (await core.store.waiting()).slice(from, from + EXPORTED_MAX);
-  const document = {
-    device_id: core.paired.device_id,
-    exported_at: momentText(core.now()),
-    scans: scans.map((scan) => ({ ...told(scan), offset_seconds: offsetMsOf(scan) / 1_000 })),
-  };
+/**
+ * What the server does not have, for somebody to import; it stays here too. As many files as it takes.
+ * What this version of the app cannot read is in one of its own, for it would spoil the others.
+ */
+export async function exportFiles(core: Core): Promise<ExportedFile[]> {
+  const rows = await core.store.rowsWaiting();
+  const scans = rows.map(readExportable).filter((scan) => scan !== null);
+  const others = rows.filter((row) => readExportable(row) === null);
+  scans.sort((one, other) => one.place - other.place);
+  const files: ExportedFile[] = [];
+  for (let from = 0; from < scans.length; from += EXPORTED_MAX) {
+    files.push(importable(core, scans.slice(from, from + EXPORTED_MAX)));
+  }
+  if (others.length === 0) return files;
+  const content = written(core, { unreadable: others });
+  return [...files, { content, scans: others.length, isImportable: false }];
+}
+
+function importable(core: Core, scans: Exportable[]): ExportedFile {
+  const told = scans.map((scan) => ({ ...toldSigned(scan), offset_seconds: offsetSeconds(scan) }));
+  return { content: written(core, { scans: told }), scans: scans.length, isImportable: true };
+}
+
+function offsetSeconds(scan: Exportable): number {
+  return offsetMsOf(scan) / 1_000;
+}
+
+function written(core: Core, what: object): Blob {
+  const { device_id } = core.paired;
+  const document = { device_id, exported_at: momentText(core.now()), ...what };
   return new Blob([JSON.stringify(document, null, 2), '\n'], { type: 'application/json' });
 }

@@ -18,7 +18,7 @@ export {
 export * from './manifest_model.ts';
 export * from './model.ts';
 export * from './moments.ts';
-export { decideOffline, type About } from './offline.ts';
+export { decideOffline, lacking, placeOf, type About, type Place } from './offline.ts';
 export { colourOf, outcomeOf } from './outcomes.ts';
 export { unknownTo } from './own_scans.ts';
 export { readPresented, type Presented } from './presented.ts';

@@ -32,15 +32,26 @@ export interface About {
   own: OwnScans;
 }
 
-/** Whoever is inside may go, however old the manifest is. */
+/**
+ * What is lacking to decide at all, whoever comes; null where nothing is. Whoever is inside may go,
+ * however old the manifest is.
+ */
+export function lacking(
+  register: Register,
+  { gate, direction, at }: Omit<About, 'own'>,
+): Undecided | null {
+  if (direction === 'entry' && at > register.expiresAt) return 'manifest_expired';
+  return register.gates.has(gate) ? null : 'gate_unknown';
+}
+
 export async function decideOffline(
   register: Register,
   text: string,
   { gate, direction, at, own }: About,
 ): Promise<Decision | Undecided> {
-  if (direction === 'entry' && at > register.expiresAt) return 'manifest_expired';
-  const here = register.gates.get(gate);
-  if (here === undefined) return 'gate_unknown';
+  const lacks = lacking(register, { gate, direction, at });
+  if (lacks !== null) return lacks;
+  const here = register.gates.get(gate) as ManifestGate;
   const found = await find(register, text);
   const story = storyOfFound(register, found, own);
   const verdict = decide({
@@ -78,23 +89,28 @@ function decisionOf(register: Register, found: Found, verdict: Verdict, story: S
 }
 
 function shownOf(register: Register, found: Found, story: Story): Shown {
-  const { seat, ticket, ticket_id } = found;
-  if (ticket === null || ticket_id === null) return NOTHING_SHOWN;
-  const last = story.history.last_scanned_at;
+  const isKnown = found.ticket !== null && found.ticket_id !== null;
+  const last = isKnown ? story.history.last_scanned_at : null;
   const gate = last === null ? undefined : register.gates.get(story.lastGate ?? '');
   return {
-    seat,
-    zone: (ticket.zone_id && register.zoneNames.get(ticket.zone_id)) ?? null,
-    notes: (seat && register.notes.get(seat)) || [],
+    ...placeOfFound(register, found),
     last_scanned_at: last,
     last_gate: gate?.name ?? null,
   };
 }
 
-const NOTHING_SHOWN: Shown = {
-  seat: null,
-  zone: null,
-  notes: [],
-  last_scanned_at: null,
-  last_gate: null,
-};
+export type Place = Pick<Shown, 'seat' | 'zone' | 'notes'>;
+
+/** Of whoever shows this, as the manifest has it, whoever decides about them. */
+export async function placeOf(register: Register, text: string): Promise<Place> {
+  return placeOfFound(register, await find(register, text));
+}
+
+function placeOfFound(register: Register, { seat, ticket, ticket_id }: Found): Place {
+  if (ticket === null || ticket_id === null) return { seat: null, zone: null, notes: [] };
+  return {
+    seat,
+    zone: (ticket.zone_id && register.zoneNames.get(ticket.zone_id)) ?? null,
+    notes: (seat && register.notes.get(seat)) || [],
+  };
+}

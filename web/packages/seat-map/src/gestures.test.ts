@@ -74,3 +74,22 @@ test('a pointer that is not down only points', () => {
   gestures.up(1, 10, 20, 'touch');
   expect(events.onTap).not.toHaveBeenCalled();
 });
+
+test('a finger that scrolls the page leaves the house where it is, and chooses nothing', () => {
+  const { view, events, gestures } = aMap();
+  const before = view.toScreen(50, 50);
+  gestures.down(1, 100, 100);
+  gestures.move(1, 100, 160, false);
+  gestures.up(1, 100, 160, 'touch');
+  expect(view.toScreen(50, 50)).toEqual(before);
+  expect(events.onTap).not.toHaveBeenCalled();
+});
+
+test('two fingers pinch where one would scroll', () => {
+  const { view, gestures } = aMap();
+  const before = view.scale;
+  gestures.down(1, 200, 250);
+  gestures.down(2, 300, 250);
+  gestures.move(2, 400, 250, false);
+  expect(view.scale).toBeCloseTo(before * 2);
+});

@@ -36,14 +36,15 @@ export class Gestures {
     this.#fingers.set(id, { x, y });
   }
 
-  move(id: number, x: number, y: number): void {
+  /** A finger that scrolls the page may not drag the paper at the same time. */
+  move(id: number, x: number, y: number, canDrag = true): void {
     const finger = this.#fingers.get(id);
     if (!finger) return this.#events.onHover(x, y);
     const other = [...this.#fingers].find(([each]) => each !== id)?.[1];
     const [dx, dy] = [x - finger.x, y - finger.y];
     this.#travelled += Math.hypot(dx, dy);
     if (other) this.#pinch(finger, { x, y }, other);
-    else if (this.#travelled > TAP_PIXELS_MAX) this.#view.panBy(dx, dy);
+    else if (canDrag && this.#travelled > TAP_PIXELS_MAX) this.#view.panBy(dx, dy);
     finger.x = x;
     finger.y = y;
     this.#events.onMove();

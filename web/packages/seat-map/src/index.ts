@@ -1,5 +1,5 @@
 export { PRICE_COLOURS } from './colours.ts';
-export { canChoose, rowOf } from './listed.ts';
+export { canChoose, freeOfAll, rowOf } from './listed.ts';
 export { LiveSeats } from './live_seats.svelte.ts';
 export type { MapMark, MarkLook } from './marks.ts';
 export {

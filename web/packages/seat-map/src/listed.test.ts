@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canChoose, freeIn, rowOf, rowsOf } from './listed.ts';
+import { canChoose, freeIn, freeOfAll, rowOf, rowsOf } from './listed.ts';
 import { readPlan } from './plan.ts';
 import { SeatStates } from './states.ts';
 import { aHouse } from './testing.ts';
@@ -22,4 +22,13 @@ test('free is what can be asked for; what is kept for the box office only by its
   const all = [0, 1, 2, 3, 4, 5];
   expect(all.filter((position) => canChoose(states, position, false))).toEqual([0, 4]);
   expect(freeIn(states, all, true)).toBe(3);
+});
+
+test('the house has as many free seats as its rows, also after some were taken', () => {
+  const states = new SeatStates(Uint8Array.of(0, 1, 2, 3, 4, 5, 0), 1);
+  const all = [0, 1, 2, 3, 4, 5, 6];
+  states.apply([[6, 1]], 2);
+  for (const staff of [true, false]) {
+    expect(freeOfAll(states, staff)).toBe(freeIn(states, all, staff));
+  }
 });

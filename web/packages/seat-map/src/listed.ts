@@ -1,5 +1,5 @@
 import type { SeatPlan } from './plan.ts';
-import { AVAILABLE, BY_STAFF, FOR_COMPANION, type SeatStates } from './states.ts';
+import { AVAILABLE, BY_STAFF, FOR_COMPANION, type SeatCode, type SeatStates } from './states.ts';
 
 export interface ListedRow {
   name: string;
@@ -29,10 +29,20 @@ export function rowOf(plan: SeatPlan, position: number): number[] {
   );
 }
 
-/** Whether somebody can ask for this seat. A seat kept for a companion goes with its neighbour. */
+/** What is free for whoever looks. A seat kept for a companion goes with its neighbour. */
+const FREE: readonly SeatCode[] = [AVAILABLE, FOR_COMPANION];
+const FREE_FOR_STAFF: readonly SeatCode[] = [...FREE, BY_STAFF];
+
+const freeCodes = (staff: boolean) => (staff ? FREE_FOR_STAFF : FREE);
+
+/** Whether somebody can ask for this seat. */
 export function canChoose(states: SeatStates, position: number, staff: boolean): boolean {
-  const code = states.codeAt(position);
-  return code === AVAILABLE || code === FOR_COMPANION || (staff && code === BY_STAFF);
+  return freeCodes(staff).includes(states.codeAt(position));
+}
+
+/** In the whole house: as many as its zones and rows have together. */
+export function freeOfAll({ counts }: SeatStates, staff: boolean): number {
+  return freeCodes(staff).reduce<number>((sum, code) => sum + counts[code]!, 0);
 }
 
 export function freeIn(states: SeatStates, positions: readonly number[], staff: boolean): number {

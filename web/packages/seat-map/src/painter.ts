@@ -1,6 +1,7 @@
 import type { Colours } from './colours.ts';
 import type { SeatGrid } from './grid.ts';
 import { CATEGORIES, type SeatPlan, type ZoneShape } from './plan.ts';
+import { rowEnds } from './row_ends.ts';
 import { AVAILABLE, BLOCKED, BY_STAFF, FOR_COMPANION, HELD, type SeatStates } from './states.ts';
 import type { MapView } from './view.ts';
 
@@ -15,6 +16,11 @@ const NAME_BELOW_PIXELS_MIN = 6;
 const NAME_BELOW_PIXELS = 24;
 const NAME_FONT = '600 13px system-ui, sans-serif';
 const SMALL_FONT = '12px system-ui, sans-serif';
+/** A zone with a door has its name, however small it is drawn. */
+const DOOR_NAME_PIXELS_MIN = 140;
+const DOOR_DASH = [6, 4];
+const DOOR_OF_PITCH = 0.75;
+const DOOR_NAME_ABOVE_PIXELS = 14;
 const FULL_CIRCLE = 2 * Math.PI;
 const WHEELCHAIR = CATEGORIES.indexOf('wheelchair');
 const COMPANION = CATEGORIES.indexOf('companion');
@@ -28,6 +34,8 @@ export interface Scene {
   priceOf: readonly number[];
   /** For each zone, what stands under its name. */
   noteOf: readonly string[];
+  /** For each zone, what is said of its door; empty where it is open to everybody. */
+  doorOf: readonly string[];
   /** Whether whoever looks may sell what is kept for the box office. */
   staff: boolean;
   stage: string;
@@ -45,6 +53,8 @@ export function paintHouse(context: Context, scene: Scene, view: MapView): void 
   const seen: number[] = [];
   scene.grid.within(view.seen, (position) => seen.push(position));
   paintSeats(context, scene, view, seen);
+  paintRowNames(context, scene, view, seen);
+  paintDoors(context, scene, view);
   paintNames(context, scene, view);
 }
 
@@ -228,6 +238,42 @@ function paintStage(context: Context, { plan, colours, stage }: Scene, view: Map
   context.fillText(stage, x, y);
 }
 
+/** At both ends of each row, where the numbers of its seats can be read. */
+function paintRowNames(
+  context: Context,
+  { plan: { seats, pitch }, colours }: Scene,
+  view: MapView,
+  positions: readonly number[],
+): void {
+  const size = seatPixels(view);
+  if (size < NUMBER_PIXELS_MIN) return;
+  context.font = `600 ${Math.min(14, Math.round(size / 2))}px system-ui, sans-serif`;
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  context.fillStyle = colours.ink;
+  for (const position of positions) {
+    for (const end of rowEnds(seats, position, pitch)) {
+      const { x, y } = view.toScreen(end.x, end.y);
+      context.fillText(seats.rows[position]!, x, y);
+    }
+  }
+}
+
+/** A dashed line around what is not open to everybody. */
+function paintDoors(context: Context, { plan, doorOf, colours }: Scene, view: MapView): void {
+  context.lineWidth = 1.5;
+  context.strokeStyle = colours.ink;
+  context.setLineDash(DOOR_DASH);
+  plan.zones.forEach(({ box, enabled }, index) => {
+    if (!box || !enabled || !doorOf[index]) return;
+    const margin = plan.zones[index]!.count > 0 ? plan.pitch * DOOR_OF_PITCH : 0;
+    const { x, y } = view.toScreen(box.x - margin, box.y - margin);
+    const [width, height] = [box.width + 2 * margin, box.height + 2 * margin];
+    context.strokeRect(x, y, width * view.scale, height * view.scale);
+  });
+  context.setLineDash([]);
+}
+
 function paintNames(context: Context, scene: Scene, view: MapView): void {
   const size = seatPixels(view);
   const far = size <= NAME_SEAT_PIXELS_MAX;
@@ -235,14 +281,19 @@ function paintNames(context: Context, scene: Scene, view: MapView): void {
   context.textBaseline = 'middle';
   context.lineJoin = 'round';
   scene.plan.zones.forEach((zone, index) => {
-    if (!zone.box || (zone.count > 0 && !far)) return;
+    const door = scene.doorOf[index] ?? '';
+    if (!zone.box || (zone.count > 0 && !far && !door)) return;
     const { box } = zone;
-    const isBelow = zone.count > 0 && size >= NAME_BELOW_PIXELS_MIN;
-    const at = view.toScreen(box.x + box.width / 2, box.y + box.height / (isBelow ? 1 : 2));
-    if (isBelow) at.y += NAME_BELOW_PIXELS;
-    const room = box.width * view.scale;
+    const isAbove = zone.count > 0 && !far;
+    const isBelow = zone.count > 0 && !isAbove && size >= NAME_BELOW_PIXELS_MIN;
+    const down = isAbove ? 0 : isBelow ? box.height : box.height / 2;
+    const at = view.toScreen(box.x + box.width / 2, box.y + down);
+    if (isBelow) at.y += NAME_BELOW_PIXELS + (door ? size / 2 : 0);
+    if (isAbove) at.y -= size + DOOR_NAME_ABOVE_PIXELS;
+    const room = Math.max(box.width * view.scale, door ? DOOR_NAME_PIXELS_MIN : 0);
     const name = shortened(context, zone.name, room);
-    const note = name === zone.name ? fitting(context, SMALL_FONT, room, scene.noteOf[index]) : '';
+    const notes = [[door, scene.noteOf[index]].filter(Boolean).join(' · '), door];
+    const note = name === zone.name ? firstFitting(context, room, notes) : '';
     if (name) paintText(context, scene, NAME_FONT, name, at.x, note ? at.y - 8 : at.y);
     if (note) paintText(context, scene, SMALL_FONT, note, at.x, at.y + 8);
   });
@@ -254,6 +305,11 @@ function shortened(context: Context, name: string, room: number): string {
     fitting(context, NAME_FONT, room, name) ||
     fitting(context, NAME_FONT, room, name.split(' ').at(-1))
   );
+}
+
+/** As much as there is room for. */
+function firstFitting(context: Context, room: number, texts: readonly string[]): string {
+  return texts.find((text) => fitting(context, SMALL_FONT, room, text)) ?? '';
 }
 
 /** The text, if there is room for it. */

@@ -8,10 +8,26 @@ function aView(): MapView {
   return view;
 }
 
-test('the whole house fits, in the middle', () => {
+test('the whole house fits, in the middle of what a name below it leaves free', () => {
   const view = aView();
   expect(view.scale).toBe(8);
-  expect(view.toScreen(50, 25)).toEqual({ x: 412, y: 312 });
+  expect(view.toScreen(50, 25)).toEqual({ x: 412, y: 298 });
+});
+
+test('below the house there is room for a name, also where the house is high', () => {
+  const view = new MapView({ x: 0, y: 0, width: 10, height: 100 }, 1);
+  view.resize(400, 600);
+  view.fit();
+  expect(view.toScreen(0, 100).y).toBeCloseTo(600 - 12 - 28);
+});
+
+test('it is near when a part of the house is out of sight', () => {
+  const view = aView();
+  expect(view.isNear).toBe(false);
+  view.zoomIn(1.5);
+  expect(view.isNear).toBe(true);
+  view.zoomIn(0.5);
+  expect(view.isNear).toBe(false);
 });
 
 test('zooming keeps the point under the pointer', () => {

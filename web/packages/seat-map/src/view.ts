@@ -5,6 +5,10 @@ const PITCH_PIXELS_MAX = 64;
 /** How small the whole house may be, compared with what just fits. */
 const SCALE_MIN_OF_FIT = 0.7;
 const FIT_MARGIN_PIXELS = 12;
+/** The name of the lowest section may stand below its seats. */
+const FIT_BELOW_PIXELS = 28;
+/** From so much larger than what just fits on there is something to move. */
+const NEAR_OF_FIT = 1.02;
 
 /** Which part of the plan is on the screen, in CSS pixels. */
 export class MapView {
@@ -22,7 +26,8 @@ export class MapView {
 
   get fitScale(): number {
     const across = Math.max(1, this.width - 2 * FIT_MARGIN_PIXELS) / this.bounds.width;
-    const down = Math.max(1, this.height - 2 * FIT_MARGIN_PIXELS) / this.bounds.height;
+    const high = this.height - 2 * FIT_MARGIN_PIXELS - FIT_BELOW_PIXELS;
+    const down = Math.max(1, high) / this.bounds.height;
     return Math.min(across, down, this.scaleMax);
   }
 
@@ -30,10 +35,16 @@ export class MapView {
     return PITCH_PIXELS_MAX / this.pitch;
   }
 
+  /** Whether only a part of the house is seen. */
+  get isNear(): boolean {
+    return this.scale > this.fitScale * NEAR_OF_FIT;
+  }
+
   /** The whole house. */
   fit(): void {
     this.scale = this.fitScale;
-    this.#centre(this.bounds.x + this.bounds.width / 2, this.bounds.y + this.bounds.height / 2);
+    const middle = this.bounds.y + this.bounds.height / 2 + FIT_BELOW_PIXELS / 2 / this.scale;
+    this.#centre(this.bounds.x + this.bounds.width / 2, middle);
   }
 
   /** What was in the middle stays there. */

@@ -1,4 +1,4 @@
-import type { Category } from './plan.ts';
+import type { AccessMode, Category } from './plan.ts';
 import type { SeatCode } from './states.ts';
 
 /** What the map and the list say, in the language of the app. */
@@ -17,6 +17,8 @@ export interface MapWords {
   free: (count: number) => string;
   chosen: string;
   own: string;
+  /** What stands at a zone that is not open to everybody, where that is said. */
+  doors?: Record<Exclude<AccessMode, 'public'>, string>;
   states: Record<SeatCode, string>;
   categories: Record<Category, string>;
 }

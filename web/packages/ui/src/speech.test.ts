@@ -20,6 +20,54 @@ test('the server’s English is kept, for it names what it speaks of', () => {
   expect(new Speech(aMemory(), ['af'], WORDS).problem(problem)).toContain('teruggehou');
 });
 
+const english = () => new Speech(aMemory(), ['en'], WORDS);
+const afrikaans = () => new Speech(aMemory(), ['af'], WORDS);
+
+test.each([
+  ['booking_refused', 'One booking has at most 10 seats.', 'hoogstens 10 sitplekke'],
+  ['too_many_wheelchair_seats', 'One booking has at most 1 wheelchair place.', '1 rolstoelplek.'],
+  [
+    'rate_limited',
+    'At most 10 seats can be held in 5 minutes; wait a little.',
+    '10 sitplekke in 5',
+  ],
+  ['seat_not_available', 'Seat A-7 is held by somebody.', 'Sitplek A-7 word deur iemand gehou.'],
+  [
+    'would_orphan_seats',
+    'Seats A-1, A-4 would be left alone, with no free seat beside them.',
+    'A-1, A-4',
+  ],
+  ['zone_access_denied', 'This zone is for gold_circle members.', 'lede van gold circle.'],
+  [
+    'zone_access_denied',
+    'This zone is for gold members; your membership ended on 3 May 2026.',
+    'lede van gold; jou lidmaatskap het op 3 Mei 2026 geëindig.',
+  ],
+  [
+    'zone_access_denied',
+    'x@example.com: This zone is for gold members; your membership is suspended.',
+    'x@example.com: Hierdie sone is vir lede van gold; dié lidmaatskap is opgeskort.',
+  ],
+])('Afrikaans keeps what the server says of %s: %s', (code, message, kept) => {
+  expect(afrikaans().problem({ code, message })).toContain(kept);
+  expect(english().problem({ code, message })).toBe(message);
+});
+
+test('a sentence that was worded anew is told by the reason in its details', () => {
+  const worded = { code: 'zone_access_denied', message: 'Members only, and you were one.' };
+  const details = { reason: 'membership_expired' };
+  expect(afrikaans().problem({ ...worded, details })).toContain('is verby');
+  expect(afrikaans().problem(worded)).toContain('nie vir almal');
+});
+
+test('of what is sold out it is said how many are left', () => {
+  const message = 'There are not that many left; `details.ticket_types` says of which.';
+  const details = { ticket_types: [{ name: 'Concession', left: 2 }] };
+  const refused = { code: 'ticket_type_sold_out', message, details };
+  expect(english().problem(refused)).toBe('There are not that many left: Concession 2.');
+  expect(afrikaans().problem(refused)).toBe('Daar is nie soveel oor nie: Concession 2.');
+});
+
 test('a refusal without words of ours is told in the server’s', () => {
   const speech = new Speech(aMemory(), ['af'], WORDS);
   expect(speech.problem({ code: 'never_heard_of', message: 'Odd.' })).toBe('Odd.');

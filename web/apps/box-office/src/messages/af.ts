@@ -65,6 +65,11 @@ export const af: Messages = {
     free: (count) => `${count.toLocaleString('af-ZA')} oop`,
     chosen: 'Gekies',
     own: 'Vir jou gehou',
+    doors: {
+      membership_tier: 'Net lede',
+      role_based: 'Op uitnodiging',
+      whitelist: 'Net die gastelys',
+    },
     states: {
       0: 'beskikbaar',
       1: 'deur iemand gehou',
@@ -102,6 +107,9 @@ export const af: Messages = {
     companionTold: 'Die sitplek langs ’n rolstoelplek word gehou vir wie saamkom.',
     lost: (ids) => `Iemand anders was vinniger: ${ids}. Kies ’n ander sitplek.`,
     taken: (id, state) => `Sitplek ${id} is ${state}.`,
+    price: (count) => (count === 1 ? 'Prys' : 'Prys saam'),
+    showOthers: 'Wys beter plekke',
+    showWhy: 'Wys meer',
     hold: (count) => `Hou ${few(count, 'sitplek', 'sitplekke')}`,
   },
 
@@ -141,6 +149,10 @@ export const af: Messages = {
     soon: 'Jou bespreking verval oor ’n halfminuut.',
     ended: 'Jou tyd is verby',
     endedMore: 'Die tyd was om en die sitplekke is weer oop vir almal. Kies weer.',
+    elsewhere: 'In ’n ander venster verander',
+    elsewhereMore:
+      'Wat jy gehou het, is in ’n ander venster of op ’n ander toestel vrygegee of bestel.',
+    wait: 'Jy kan weer sitplekke hou oor',
     release: 'Gee alles vry',
     releaseOne: (what) => `Gee ${what} vry`,
     extend: 'Meer tyd',
@@ -163,6 +175,9 @@ export const af: Messages = {
     order: 'Kry die kaartjies',
     cash: 'Kontant betaal',
     card_terminal: 'Met kaart by die masjien betaal',
+    failed: 'Niks is bestel nie',
+    giveAsk: (count) => `Gee ${few(count, 'kaartjie', 'kaartjies')} weg?`,
+    giveAskMore: (amount) => `Niemand betaal daarvoor nie. Te koop sou dit ${amount} kos.`,
     complimentary: 'Gee weg',
     elsewhere: 'Hierdie organisasie neem nie betalings aanlyn nie. Kom betaal by die loket.',
   },
@@ -186,8 +201,16 @@ export const af: Messages = {
     mailed: 'Die kaartjies is per e-pos op pad.',
     ticket: (code) => `Kaartjie ${code}`,
     qr: (code) => `QR-kode van kaartjie ${code}`,
-    seat: (label) => `Sitplek ${label}`,
-    place: '’n Plek sonder ’n nommer',
+    zone: 'Sone',
+    row: 'Ry',
+    seat: 'Sitplek',
+    seatNamed: (label) => `sitplek ${label}`,
+    place: 'Sonder ’n nommer',
+    days: 'Dae',
+    price: 'Prys',
+    holder: 'Naam',
+    eventCancelled: 'Hierdie geleentheid is gekanselleer.',
+    next: 'Volgende verkoop',
     buyer: 'Koper',
     refunded: 'Teruggegee',
     statuses: {
@@ -210,9 +233,21 @@ export const af: Messages = {
     reason: 'Rede',
     reasonMissing: 'Sê hoekom.',
     refund: 'Betaal alle kaartjies terug',
+    refundShort: 'Betaal terug',
+    refundOne: (code) => `Betaal terug: kaartjie ${code}`,
+    refundAsk: (count) => `Betaal ${few(count, 'kaartjie', 'kaartjies')} terug?`,
+    refundAskMore: (amount, kept) =>
+      `Om terug te gee: ${amount}. Die kaartjies laat niemand meer in nie, en hul plekke is oop vir almal.` +
+      (kept > 0
+        ? ` ${few(kept, 'kaartjie is', 'kaartjies is')} geskandeer en kan nie terugbetaal word nie.`
+        : ''),
+    refundYes: (count) => `Betaal ${few(count, 'kaartjie', 'kaartjies')} terug`,
+    reissueShort: 'Nuwe strepieskode',
     reissue: (code) => `Nuwe strepieskode vir ${code}`,
     reissued: (code) => `Kaartjie ${code} het ’n nuwe strepieskode; die ou een is niks werd nie.`,
-    refundDone: 'Die kaartjies is terugbetaal en hul sitplekke is weer oop.',
+    refundDone: (count, amount, left) =>
+      `${few(count, 'kaartjie is terugbetaal en sy plek is', 'kaartjies is terugbetaal en hul plekke is')} weer oop. Om terug te gee: ${amount}.` +
+      (left > 0 ? ` ${few(left, 'kaartjie is', 'kaartjies is')} nog geldig.` : ''),
   },
 
   orders: {
@@ -222,6 +257,7 @@ export const af: Messages = {
     noneMore: 'Wat gekoop is, verskyn hier.',
     number: 'Bestelnommer',
     email: 'E-pos van die koper',
+    ordered: (when) => `Bestel ${when}`,
     search: 'Soek',
     open: (number) => `Maak bestelling ${number} oop`,
   },

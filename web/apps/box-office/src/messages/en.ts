@@ -61,6 +61,11 @@ export const en = {
     free: (count: number) => `${count.toLocaleString('en-ZA')} free`,
     chosen: 'Chosen',
     own: 'Held for you',
+    doors: {
+      membership_tier: 'Members only',
+      role_based: 'By invitation',
+      whitelist: 'Guest list only',
+    },
     states: {
       0: 'available',
       1: 'held by somebody',
@@ -96,6 +101,9 @@ export const en = {
     companionTold: 'The seat beside a wheelchair place is kept for whoever comes along.',
     lost: (ids: string) => `Somebody else was faster: ${ids}. Choose another seat.`,
     taken: (id: string, state: string) => `Seat ${id} is ${state}.`,
+    price: (count: number): string => (count === 1 ? 'Price' : 'Price together'),
+    showOthers: 'Show better ones',
+    showWhy: 'Show more',
     hold: (count: number) => `Hold ${few(count, 'seat', 'seats')}`,
   },
 
@@ -132,6 +140,10 @@ export const en = {
     soon: 'Your hold ends in half a minute.',
     ended: 'Your hold has ended',
     endedMore: 'The time was up and the seats are free for everybody again. Choose once more.',
+    elsewhere: 'Changed in another window',
+    elsewhereMore:
+      'What you held was given free or ordered in another window, or on another device.',
+    wait: 'You can hold seats again in',
     release: 'Give all free',
     releaseOne: (what: string) => `Give ${what} free`,
     extend: 'More time',
@@ -154,6 +166,9 @@ export const en = {
     order: 'Get the tickets',
     cash: 'Paid in cash',
     card_terminal: 'Paid by card at the terminal',
+    failed: 'Nothing was ordered',
+    giveAsk: (count: number) => `Give ${few(count, 'ticket', 'tickets')} away?`,
+    giveAskMore: (amount: string) => `Nobody pays for them. For sale they would cost ${amount}.`,
     complimentary: 'Give away',
     elsewhere: 'This organisation takes no payments online. Come to the box office to pay.',
   },
@@ -177,8 +192,16 @@ export const en = {
     mailed: 'The tickets are on their way by email.',
     ticket: (code: string) => `Ticket ${code}`,
     qr: (code: string) => `QR code of ticket ${code}`,
-    seat: (label: string) => `Seat ${label}`,
-    place: 'A place without a number',
+    zone: 'Zone',
+    row: 'Row',
+    seat: 'Seat',
+    seatNamed: (label: string) => `seat ${label}`,
+    place: 'Without a number',
+    days: 'Days',
+    price: 'Price',
+    holder: 'Name',
+    eventCancelled: 'This event was cancelled.',
+    next: 'Next sale',
     buyer: 'Buyer',
     refunded: 'Given back',
     statuses: {
@@ -201,9 +224,21 @@ export const en = {
     reason: 'Reason',
     reasonMissing: 'Say why.',
     refund: 'Refund all tickets',
+    refundShort: 'Refund',
+    refundOne: (code: string) => `Refund ticket ${code}`,
+    refundAsk: (count: number) => `Refund ${few(count, 'ticket', 'tickets')}?`,
+    refundAskMore: (amount: string, kept: number): string =>
+      `To give back: ${amount}. The tickets let nobody in any more, and their places are free for everybody.` +
+      (kept > 0
+        ? ` ${few(kept, 'ticket was', 'tickets were')} scanned and cannot be refunded.`
+        : ''),
+    refundYes: (count: number) => `Refund ${few(count, 'ticket', 'tickets')}`,
+    reissueShort: 'New barcode',
     reissue: (code: string) => `New barcode for ${code}`,
     reissued: (code: string) => `Ticket ${code} has a new barcode; the old one is worthless.`,
-    refundDone: 'The tickets are refunded and their seats are free again.',
+    refundDone: (count: number, amount: string, left: number): string =>
+      `${few(count, 'ticket is refunded and its place is', 'tickets are refunded and their places are')} free again. To give back: ${amount}.` +
+      (left > 0 ? ` ${few(left, 'ticket is', 'tickets are')} still good.` : ''),
   },
 
   orders: {
@@ -213,6 +248,7 @@ export const en = {
     noneMore: 'What was bought appears here.',
     number: 'Order number',
     email: 'Email of the buyer',
+    ordered: (when: string) => `Ordered ${when}`,
     search: 'Search',
     open: (number: string) => `Open order ${number}`,
   },

@@ -42,12 +42,12 @@ export class Arrangement {
   readonly edited: Edited<Event, EventFields>;
   /** What became of the last step. */
   readonly stepping = new FormState();
+  readonly id: string;
   readonly #api: Api;
-  readonly #id: string;
 
   constructor(api: Api, event: Event, timeZone: string) {
     this.#api = api;
-    this.#id = event.id;
+    this.id = event.id;
     const params = { path: { event_id: event.id } };
     const path = '/api/events/{event_id}';
     this.edited = new Edited<Event, EventFields>(
@@ -65,7 +65,7 @@ export class Arrangement {
 
   /** Whether it was done. */
   take(step: Step): Promise<boolean> {
-    const params = { path: { event_id: this.#id } };
+    const params = { path: { event_id: this.id } };
     return this.stepping.submit(async () => {
       if (step === 'delete') {
         await answer(this.#api.DELETE('/api/events/{event_id}', { params }));

@@ -15,6 +15,9 @@ const NEXT: Record<Status, readonly Status[]> = {
 /** What somebody can do about an event's state: move it, or delete a draft. */
 export type Step = 'published' | 'live' | 'ended' | 'archived' | 'cancelled' | 'delete';
 
+/** Steps after which people buy and come in: what for is looked at before. */
+export const NEEDS_CHECK: readonly Step[] = ['published', 'live'];
+
 export function stepsOf(status: Status): Step[] {
   const moves = NEXT[status].filter((to) => to !== 'draft') as Step[];
   return status === 'draft' ? [...moves, 'delete'] : moves;

@@ -8,6 +8,11 @@ export function isFinished({ status }: TicketImport): boolean {
   return status === 'done' || status === 'failed';
 }
 
+/** Other refusals have faults as well, of a field and not of a line. */
+function isImportFault(fault: object): fault is ImportFault {
+  return 'line' in fault && 'field' in fault && 'message' in fault;
+}
+
 /** Tickets sold elsewhere: files that were brought, how far they are, and what was wrong in them. */
 export class TicketImports {
   readonly list: Listing<TicketImport>;
@@ -26,6 +31,12 @@ export class TicketImports {
       const params = { path: { event_id: eventId }, query };
       return answer(api.GET('/api/events/{event_id}/ticket-imports', { params }));
     });
+  }
+
+  /** What is wrong with the last file as a whole, where that is why it was not taken. */
+  get fileFaults(): ImportFault[] {
+    const { faults } = this.refusal?.details ?? {};
+    return Array.isArray(faults) ? faults.filter(isImportFault) : [];
   }
 
   /** Whether it was taken. */

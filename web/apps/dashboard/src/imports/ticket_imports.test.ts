@@ -42,6 +42,21 @@ test('a file that is refused is told with its reason', async () => {
   expect(imports.isSending).toBe(false);
 });
 
+test('what is wrong with a file as a whole is named, line by line', async () => {
+  const answers = aServer('done');
+  const faults = [{ line: 1, field: 'header', message: 'the column `type` is missing' }];
+  answers[`POST ${PATH}`] = () =>
+    json(422, { error: 'invalid_ticket_file', message: 'No table.', details: { faults } });
+  const imports = new TicketImports(anApi(answers), 'event');
+  expect(imports.fileFaults).toEqual([]);
+  await imports.send(file, true);
+  expect(imports.fileFaults).toEqual(faults);
+  answers[`POST ${PATH}`] = () =>
+    json(422, { error: 'invalid_request', message: 'No.', details: { faults: [{ path: '$' }] } });
+  await imports.send(file, true);
+  expect(imports.fileFaults).toEqual([]);
+});
+
 test('looks again only while something is going on', async () => {
   const asked: string[] = [];
   const answers = aServer('running', asked);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linePath, peakOf } from './chart.ts';
+import { drawnMinutes, linePath, peakOf } from './chart.ts';
 
 const aMinute = (entries: number, exits = 0) => ({ minute: 0, entries, exits });
 
@@ -12,4 +12,11 @@ test('the axis ends at a round number above everything', () => {
 test('draws from the left to the right, and more is higher', () => {
   expect(linePath([0, 5, 10], 10, 100, 40)).toBe('M0 40L50 20L100 0');
   expect(linePath([], 10, 100, 40)).toBe('');
+});
+
+test('the line ends with the last sixty seconds, not with a minute that has just begun', () => {
+  const minutes = [20, 22, 0].map((entries, minute) => ({ minute, entries, exits: 0 }));
+  const drawn = drawnMinutes(minutes, { entries: 21, exits: 1 });
+  expect(drawn.map(({ entries }) => entries)).toEqual([20, 22, 21]);
+  expect(drawnMinutes([], { entries: 0, exits: 0 })).toHaveLength(1);
 });

@@ -1,10 +1,18 @@
-import type { Minute } from './minutes.ts';
+import type { Minute, Passed } from './minutes.ts';
 
 /** A quiet hour still has an axis. */
 const PEAK_MIN = 10;
 
+/**
+ * The whole minutes, and at the end the last sixty seconds in place of the minute that goes on:
+ * that one begins at nothing, and a line that falls every minute would say that nobody comes.
+ */
+export function drawnMinutes(series: readonly Minute[], lately: Passed): Passed[] {
+  return [...series.slice(0, -1), lately];
+}
+
 /** The top of the axis: a round number that nothing exceeds. */
-export function peakOf(series: Minute[]): number {
+export function peakOf(series: readonly Passed[]): number {
   const most = Math.max(PEAK_MIN, ...series.flatMap(({ entries, exits }) => [entries, exits]));
   const step = 10 ** Math.floor(Math.log10(most));
   return Math.ceil(most / step) * step;

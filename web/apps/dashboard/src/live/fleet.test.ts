@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aDevice } from '../testing.ts';
-import { doubtsOf, uncertaintyOf } from './fleet.ts';
+import { doubtsOf, LIST_OLD_SECONDS_MIN, uncertaintyOf } from './fleet.ts';
 
 test('a fleet that speaks leaves nothing uncertain', () => {
   expect(uncertaintyOf([aDevice(), aDevice()], 10)).toEqual({
@@ -35,16 +35,25 @@ test('a device that was put away, or never began, hides no scans', () => {
 });
 
 test('names what somebody should look at', () => {
-  expect(doubtsOf(aDevice(), 0, 3)).toEqual([]);
+  expect(doubtsOf(aDevice(), 0, 0)).toEqual([]);
   const troubled = aDevice({
     silent_seconds: 200,
     queue_length: 4,
     battery_percent: 12,
     clock_offset_seconds: -75,
-    manifest_version: 2,
   });
-  expect(doubtsOf(troubled, 0, 3)).toEqual(['silent', 'queue', 'battery', 'clock', 'list']);
-  expect(doubtsOf(aDevice({ silent_seconds: null, manifest_version: null }), 0, 3)).toEqual([
-    'never_heard',
+  expect(doubtsOf(troubled, 0, LIST_OLD_SECONDS_MIN)).toEqual([
+    'silent',
+    'queue',
+    'battery',
+    'clock',
+    'list',
   ]);
+  expect(doubtsOf(aDevice({ silent_seconds: null }), 0, null)).toEqual(['never_heard']);
+});
+
+test('a list that is seconds behind is no old one', () => {
+  expect(doubtsOf(aDevice(), 0, 20)).toEqual([]);
+  expect(doubtsOf(aDevice(), 0, LIST_OLD_SECONDS_MIN - 1)).toEqual([]);
+  expect(doubtsOf(aDevice(), 0, LIST_OLD_SECONDS_MIN)).toEqual(['list']);
 });

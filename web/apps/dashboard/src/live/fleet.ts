@@ -5,6 +5,8 @@ export const SILENT_SECONDS_MIN = 90;
 /** More than so far off, and the server takes its scans for suspicious. */
 const CLOCK_OFF_SECONDS_MAX = 60;
 const BATTERY_LOW_PERCENT = 20;
+/** A list is made anew with every sale, and devices fetch it when they speak: being behind is usual. */
+export const LIST_OLD_SECONDS_MIN = 5 * 60;
 
 export type Doubt = 'silent' | 'never_heard' | 'queue' | 'battery' | 'clock' | 'list';
 
@@ -34,11 +36,11 @@ export function silentFor(device: FleetDevice, passedSeconds: number): number | 
   return device.silent_seconds === null ? null : device.silent_seconds + passedSeconds;
 }
 
-/** What somebody should look at, of one device; `newestList` is the version of the ticket list. */
+/** What somebody should look at, of one device, whose ticket list is so many seconds behind. */
 export function doubtsOf(
   device: FleetDevice,
   passedSeconds: number,
-  newestList: number | null,
+  behindSeconds: number | null,
 ): Doubt[] {
   const silent = silentFor(device, passedSeconds);
   const doubts: [Doubt, boolean][] = [
@@ -47,11 +49,7 @@ export function doubtsOf(
     ['queue', (device.queue_length ?? 0) > 0],
     ['battery', (device.battery_percent ?? 100) < BATTERY_LOW_PERCENT],
     ['clock', Math.abs(device.clock_offset_seconds ?? 0) > CLOCK_OFF_SECONDS_MAX],
-    ['list', isBehind(device.manifest_version, newestList)],
+    ['list', behindSeconds !== null && behindSeconds >= LIST_OLD_SECONDS_MIN],
   ];
   return doubts.filter(([, isSo]) => isSo).map(([doubt]) => doubt);
-}
-
-function isBehind(version: number | null, newest: number | null): boolean {
-  return version !== null && newest !== null && version < newest;
 }

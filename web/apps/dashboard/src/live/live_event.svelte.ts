@@ -14,7 +14,8 @@ import {
 import type { ServerClock } from '../server_clock.ts';
 import { uncertaintyOf, type Uncertainty } from './fleet.ts';
 import { Levels, type Level } from './levels.ts';
-import { Minutes, type Minute } from './minutes.ts';
+import { ListAges, type ListAge } from './list_ages.ts';
+import { Minutes, type Minute, type Passed } from './minutes.ts';
 import { Pace } from './pace.ts';
 import { forecast, pressures, type Forecast, type GatePressure } from './pressure.ts';
 import { passedKey, readDevices, readRecentScans, readZones } from './readings.ts';
@@ -36,6 +37,8 @@ export interface Picture {
   pressures: ReadonlyMap<string, GatePressure>;
   forecast: Forecast | undefined;
   series: Minute[];
+  /** Who passed in the last sixty seconds. */
+  lately: Passed;
   denied: [DeniedReason, number][];
   uncertainty: Uncertainty;
   /** Since the fleet was read. */
@@ -58,6 +61,7 @@ export class LiveEvent {
   readonly #organizationId: string;
   readonly #levels = new Levels();
   readonly #minutes = new Minutes();
+  readonly #lists = new ListAges();
   #gates: Gate[] = [];
   #zones: ZoneCount[] = [];
   #fleetReadMs = 0;
@@ -89,6 +93,11 @@ export class LiveEvent {
 
   get hasUnheardGates(): boolean {
     return this.#gates.length > GATES_FOLLOWED_MAX;
+  }
+
+  /** For how long there has been a newer list than it has; null when nobody knows. */
+  listBehind({ manifest_version }: FleetDevice): ListAge | null {
+    return this.#lists.behind(manifest_version, this.#clock.now());
   }
 
   /** Returns the function that ends it. */
@@ -211,6 +220,7 @@ export class LiveEvent {
       ]);
       this.devices = devices;
       this.manifest = manifest.data;
+      this.#lists.hear(manifest.data.manifest_version, manifest.data.built_at);
       this.#fleetReadMs = this.#clock.now();
       this.#drawn.ask();
     });
@@ -241,6 +251,7 @@ export class LiveEvent {
       pressures: pressures(paces, this.outlook?.to_come ?? 0),
       forecast: this.outlook && forecast(this.outlook.to_come, series, now),
       series,
+      lately: this.#minutes.lately(now),
       denied: this.#minutes.denied(now, DENIED_MINUTES),
       uncertainty: uncertaintyOf(this.devices, passedSeconds),
       passedSeconds,

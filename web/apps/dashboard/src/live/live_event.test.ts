@@ -100,7 +100,9 @@ test('a gate that does all it can while many are to come is under pressure', asy
     live.says('occupancy:org:event', entry(1_200 + count, `ticket ${count}`));
   }
   await vi.advanceTimersByTimeAsync(500);
-  expect(event.picture?.pressures.get('g0')).toEqual({ perMinute: 30, best: 30, level: 'pressed' });
+  const pressure = { perMinute: 30, turnedAway: 0, best: 30, level: 'pressed' };
+  expect(event.picture?.pressures.get('g0')).toEqual(pressure);
+  expect(event.picture?.lately).toEqual({ entries: 30, exits: 0 });
   expect(event.picture?.forecast).toEqual({ kind: 'never' });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MINUTE_MS, Minutes, MINUTES_SHOWN, slidingPace, type SeenScan } from './minutes.ts';
+import { MINUTE_MS, Minutes, MINUTES_SHOWN, type SeenScan } from './minutes.ts';
 
 const NOW = 10_000 * MINUTE_MS + 20_000;
 
@@ -85,19 +85,49 @@ test('a gate does what it did in the last sixty seconds, and can do what it once
   minutes.hear(aScan(0, { reason: 'wrong_gate' }));
   minutes.hear(aScan(0, { direction: 'exit' }));
   minutes.hear(aScan(0, { gateId: 'south' }));
-  // Twenty seconds into the minute: two thirds of the one before it, and one turned away.
+  // Twelve a minute ago to the second are over; one was turned away just now.
   expect(minutes.paces(['north', 'south', 'east'], NOW)).toEqual(
     new Map([
-      ['north', { perMinute: 9, best: 30 }],
-      ['south', { perMinute: 1, best: 1 }],
-      ['east', { perMinute: 0, best: 0 }],
+      ['north', { perMinute: 1, turnedAway: 1, best: 30 }],
+      ['south', { perMinute: 1, turnedAway: 0, best: 1 }],
+      ['east', { perMinute: 0, turnedAway: 0, best: 0 }],
     ]),
   );
 });
 
-test('the last sixty seconds are part of two minutes', () => {
+test('the last sixty seconds do not begin anew with each minute of the clock', () => {
+  const minutes = new Minutes();
   const full = 10_000 * MINUTE_MS;
-  expect(slidingPace(60, 0, full)).toBe(60);
-  expect(slidingPace(60, 15, full + 15_000)).toBe(60);
-  expect(slidingPace(60, 0, full + 45_000)).toBe(15);
+  for (let second = 0; second < 60; second += 1) {
+    minutes.hear(aScan(0, { atMs: full + second * 1_000 }));
+    minutes.hear(aScan(0, { atMs: full + second * 1_000, direction: 'exit' }));
+  }
+  const next = full + MINUTE_MS;
+  expect(minutes.series(next).at(-1)?.entries).toBe(0);
+  expect(minutes.lately(next - 1)).toEqual({ entries: 60, exits: 60 });
+  expect(minutes.lately(next)).toEqual({ entries: 59, exits: 59 });
+  expect(minutes.lately(next + 45_000)).toEqual({ entries: 14, exits: 14 });
+});
+
+test('the gates and the whole event never contradict each other', () => {
+  const minutes = new Minutes();
+  for (let at = 0; at < 100; at += 1) {
+    const gateId = at % 3 === 0 ? 'north' : 'south';
+    const reason = at % 7 === 0 ? 'wrong_gate' : null;
+    minutes.hear(aScan(0, { atMs: NOW - at * 1_000, gateId, reason }));
+  }
+  for (let later = 0; later <= 60; later += 7) {
+    const now = NOW + later * 1_000;
+    const gates = [...minutes.paces(['north', 'south'], now).values()];
+    const letIn = gates.reduce((sum, { perMinute, turnedAway }) => sum + perMinute - turnedAway, 0);
+    expect(letIn).toBe(minutes.lately(now).entries);
+  }
+});
+
+test('a reading replaces the last sixty seconds as well', () => {
+  const minutes = new Minutes();
+  minutes.hear(aScan(0));
+  minutes.beginReading();
+  minutes.finishReading([aScan(0), aScan(0)], true);
+  expect(minutes.lately(NOW).entries).toBe(2);
 });

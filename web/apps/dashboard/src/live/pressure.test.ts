@@ -22,14 +22,14 @@ test.each([
   [17, 20, 85, 170, 'busy'], // the other gates take most of them
   [17, 20, 0, 17, 'busy'], // everybody is in: they leave, or came again
 ] as const)('%i a minute, best %i, %i to come: %s', (perMinute, best, toCome, all, level) => {
-  expect(pressureOf({ perMinute, best }, toCome, all)).toBe(level);
+  expect(pressureOf({ perMinute, turnedAway: 0, best }, toCome, all)).toBe(level);
 });
 
 test('a gate is judged beside all the others', () => {
   const found = pressures(
     new Map([
-      ['north', { perMinute: 20, best: 20 }],
-      ['south', { perMinute: 2, best: 30 }],
+      ['north', { perMinute: 20, turnedAway: 0, best: 20 }],
+      ['south', { perMinute: 2, turnedAway: 0, best: 30 }],
     ]),
     500,
   );

@@ -1,4 +1,5 @@
 import { arrange, gateSetup, tickets } from './af_arrange.ts';
+import { audit } from './af_audit.ts';
 import { imports } from './af_imports.ts';
 import { attention, manifest, pressure } from './af_live.ts';
 import { policy, scanPolicy } from './af_policy.ts';
@@ -7,7 +8,7 @@ import { overlay } from './af_overlay.ts';
 import { alertKinds, reasons } from './af_reasons.ts';
 import { reports } from './af_reports.ts';
 import { memberships, organization, people, setup, venues, whitelists } from './af_setup.ts';
-import { audit, devices, queues } from './af_work.ts';
+import { devices, queues } from './af_work.ts';
 import type { Messages } from './en.ts';
 import { fewIn } from './few.ts';
 
@@ -134,8 +135,8 @@ export const af: Messages = {
     entries: 'Inkom',
     exits: 'Uitgaan',
     chart: (entries, exits, peak) =>
-      `In die laaste minuut ${entries} in en ${exits} uit. Die besigste minuut het ${peak} gehad.`,
-    lastMinute: (entries, exits) => `Laaste minuut: ${entries} in, ${exits} uit`,
+      `In die laaste 60 sekondes ${entries} in en ${exits} uit. Die besigste minuut het ${peak} gehad.`,
+    lately: (entries, exits) => `Laaste 60 sekondes: ${entries} in, ${exits} uit`,
     now: 'nou',
     denied: (minutes) => `In die laaste ${minutes} minute weggewys`,
     nobodyDenied: 'Niemand is weggewys nie.',
@@ -156,6 +157,9 @@ export const af: Messages = {
     clock: 'Klok',
     clockOff: (seconds) => `${seconds} s verkeerd`,
     ticketList: 'Lys',
+    listNewest: 'nuutste',
+    listBehind: (age) => `${age} agter`,
+    listBehindAtLeast: (age) => `ten minste ${age} agter`,
     unknown: 'nie gesê nie',
     online: 'Aanlyn',
     isSilent: 'Stil',

@@ -32,6 +32,27 @@ export const arrange: Messages['arrange'] = {
   frozen: 'Hierdie geleentheid is verby of gekanselleer: dit kan nie meer verander word nie.',
   notDone: 'Dit is nie gedoen nie',
   noSteps: 'Niks meer kan aan sy toestand gedoen word nie.',
+  readiness: {
+    reading: 'Kyk wat die geleentheid het',
+    failed: 'Wat die geleentheid het, kon nie gelees word nie',
+    ready: 'Alles is daar wat mense nodig het om ’n kaartjie te koop en in te kom.',
+    missing: 'Iets ontbreek nog. Dit kan ook agterna bygevoeg word.',
+    layout: {
+      has: 'Dit het ’n uitleg.',
+      lacks: 'Dit het geen uitleg nie: daar is geen sitplekke of plekke nie.',
+      add: 'Kies ’n uitleg',
+    },
+    tickets: {
+      has: 'Dit het kaartjietipes met pryse.',
+      lacks: 'Geen kaartjietipe is te koop nie: niemand kan iets koop nie.',
+      add: 'Voeg kaartjietipes by',
+    },
+    gates: {
+      has: 'Dit het hekke.',
+      lacks: 'Dit het geen hekke nie: niemand kan ingelaat word nie.',
+      add: 'Voeg ’n hek by',
+    },
+  },
   steps: {
     published: {
       action: 'Publiseer',

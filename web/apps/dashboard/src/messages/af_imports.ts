@@ -5,7 +5,9 @@ const few = fewIn('af-ZA');
 
 export const imports: typeof Imports = {
   title: 'Voer kaartjies in',
-  text: 'Kaartjies wat elders verkoop is, as ’n CSV-lêer in UTF-8. Sy eerste reël noem die kolomme: type, zone en seat, en as jy wil code, name, email, days, reference en price_minor.',
+  text: 'Kaartjies wat elders verkoop is, as ’n CSV-lêer in UTF-8. Sy eerste reël noem die kolomme: altyd type, en van code, zone, seat, reference, name, email, days en price_minor dié wat jy het.',
+  needs:
+    'Elke reël het ’n kode, ’n sitplek of ’n verwysing nodig: daaraan word dit herken wanneer die lêer weer ingevoer word. Waar kaartjies geen sitplek het nie, het dit ook ’n sone nodig.',
   again: 'Dieselfde lêer kan weer ingevoer word: wat reeds daar is, bly soos dit is.',
   file: 'CSV-lêer',
   fileMissing: 'Kies ’n lêer.',
@@ -37,4 +39,5 @@ export const imports: typeof Imports = {
   line: 'Reël',
   column: 'Kolom',
   fault: 'Fout',
+  fields: { file: 'Lêer', header: 'Name van die kolomme', line: 'Reël' },
 };

@@ -5,7 +5,9 @@ const few = fewIn('af-ZA');
 
 export const pressure: Messages['pressure'] = {
   levels: { quiet: 'Rustig', busy: 'Besig', pressed: 'Onder druk' },
-  pace: (perMinute, best) => `${perMinute} per minuut, op sy beste ${best}`,
+  pace: (perMinute) => `${perMinute} per minuut`,
+  turnedAway: (count) => `${count} van hulle weggewys`,
+  best: (best) => `op sy beste ${best}`,
   toCome: (count) => `${few(count, 'kaartjie moet', 'kaartjies moet')} nog inkom.`,
   allIn: 'Almal is binne.',
   at: (time) => `Teen dié tempo is almal om ${time} binne.`,

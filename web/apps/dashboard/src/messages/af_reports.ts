@@ -8,7 +8,7 @@ export const reports: typeof english = {
     noShows: 'Nie opgedaag nie',
     funnel: 'Besprekings en betaling',
   },
-  asOf: (moment) => `Soos op ${moment}`,
+  asOf: (moment, zone) => `Soos op ${moment}. Alle tye is in ${zone}.`,
   again: 'Lees weer',
   print: 'Druk',
   table: 'Laai af as CSV',
@@ -24,7 +24,7 @@ export const reports: typeof english = {
     netNote: 'hier betaal, sonder wat terugbetaal is',
     refundedMoney: 'Geld terugbetaal',
     orders: 'Bestellings',
-    paid: (count) => `${count} betaal`,
+    paid: (count) => `${count} betaal en nie terugbetaal nie`,
     none: 'Nog niks verkoop nie',
     noneText: 'Kaartjies verskyn hier wanneer hulle verkoop, weggegee of ingevoer word.',
     perDay: 'Kaartjies per dag van verkoop',
@@ -82,6 +82,8 @@ export const reports: typeof english = {
     reason: 'Rede',
     time: 'Tyd',
     total: 'Alles',
+    gateNote:
+      'Binne tel elke kaartjie by die hek waardeur dit laas ingekom het. Mense gaan by ander hekke uit, of ongesien: in ’n ry hoef „Ingekom” min „Weg” nie „Binne” te wees nie.',
   },
 
   noShows: {

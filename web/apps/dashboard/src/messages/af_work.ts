@@ -1,4 +1,4 @@
-import type { audit as Audit, devices as Devices, queues as Queues } from './en_work.ts';
+import type { devices as Devices, queues as Queues } from './en_work.ts';
 import { fewIn } from './few.ts';
 
 const few = fewIn('af-ZA');
@@ -13,6 +13,7 @@ export const queues: typeof Queues = {
   noteMissing: 'Sê hoekom.',
   noted: (note) => `Rede: ${note}`,
   at: (moment) => `Besluit ${moment}`,
+  by: (who, moment) => `Besluit deur ${who}, ${moment}`,
 
   conflicts: 'Konflikte',
   noConflicts: 'Geen konflikte nie',
@@ -57,6 +58,17 @@ export const queues: typeof Queues = {
   resolve: 'Los op',
   occurrences: (count) => few(count, 'keer', 'keer'),
   firstAndLast: (first, last) => `Eers ${first}, laas ${last}`,
+  travelled: (from, to, age) => `By ${from}, en ${age} later by ${to}`,
+  letInAt: (gate, moment) => `Ingelaat by ${gate}, ${moment}`,
+  errors: (errors, scans) => `${errors} foute in ${scans} skanderings`,
+  withAlert: 'Wie hieroor besluit, los ook die waarskuwing daaroor op.',
+  conflictDecided: 'Sy konflik is nie meer oop nie, dus kan dit ook opgelos word.',
+  places: {
+    devices: 'Kyk na die toestelle',
+    live: 'Kyk na die hekke',
+    conflicts: 'Gaan na sy konflik',
+    recoveries: 'Gaan na hierdie skanderings',
+  },
   about: {
     ticket: 'Oor ’n kaartjie',
     gate: 'Oor ’n hek',
@@ -87,25 +99,6 @@ export const queues: typeof Queues = {
     from_future: 'Uit die toekoms',
     after_revocation: 'Nadat dit herroep is',
   },
-};
-
-export const audit: typeof Audit = {
-  title: 'Ouditlog',
-  reading: 'Lees die ouditlog',
-  failed: 'Die ouditlog kon nie gelees word nie',
-  action: 'Handeling',
-  actionHint: 'Byvoorbeeld gate_changed',
-  entityType: 'Soort ding',
-  entityTypeHint: 'Byvoorbeeld Gate',
-  entityId: 'Sy id',
-  since: 'Van',
-  until: 'Tot',
-  search: 'Soek',
-  table: 'Laai af as CSV',
-  none: 'Niks gevind nie',
-  noneText: 'Niks is aangeteken wat pas nie. Probeer met minder woorde.',
-  actors: { user: 'Persoon', device: 'Toestel', system: 'Stelsel' },
-  zoneNote: 'Alle tye is in UTC.',
 };
 
 export const devices: typeof Devices = {

@@ -1,5 +1,6 @@
 import type { Event, Gate } from '@voelgoed/api';
 import { arrange, gateSetup, tickets } from './en_arrange.ts';
+import { audit } from './en_audit.ts';
 import { imports } from './en_imports.ts';
 import { attention, manifest, pressure } from './en_live.ts';
 import { policy, scanPolicy } from './en_policy.ts';
@@ -8,7 +9,7 @@ import { overlay } from './en_overlay.ts';
 import { alertKinds, reasons } from './en_reasons.ts';
 import { reports } from './en_reports.ts';
 import { memberships, organization, people, setup, venues, whitelists } from './en_setup.ts';
-import { audit, devices, queues } from './en_work.ts';
+import { devices, queues } from './en_work.ts';
 import { fewIn } from './few.ts';
 
 const few = fewIn('en-ZA');
@@ -140,8 +141,8 @@ export const en = {
     entries: 'In',
     exits: 'Out',
     chart: (entries: number, exits: number, peak: number) =>
-      `In the last minute ${entries} in and ${exits} out. The busiest minute had ${peak}.`,
-    lastMinute: (entries: string, exits: string) => `Last minute: ${entries} in, ${exits} out`,
+      `In the last 60 seconds ${entries} in and ${exits} out. The busiest minute had ${peak}.`,
+    lately: (entries: string, exits: string) => `Last 60 seconds: ${entries} in, ${exits} out`,
     now: 'now',
     denied: (minutes: number) => `Turned away in the last ${minutes} minutes`,
     nobodyDenied: 'Nobody was turned away.',
@@ -163,6 +164,9 @@ export const en = {
     clock: 'Clock',
     clockOff: (seconds: string) => `${seconds} s off`,
     ticketList: 'List',
+    listNewest: 'newest',
+    listBehind: (age: string) => `${age} behind`,
+    listBehindAtLeast: (age: string) => `at least ${age} behind`,
     unknown: 'not told',
     online: 'Online',
     isSilent: 'Silent',

@@ -31,6 +31,27 @@ export const arrange = {
   frozen: 'This event is over or cancelled: it can no longer be changed.',
   notDone: 'This was not done',
   noSteps: 'Nothing more can be done about its state.',
+  readiness: {
+    reading: 'Looking at what the event has',
+    failed: 'What the event has could not be read',
+    ready: 'Everything is there that people need to buy a ticket and come in.',
+    missing: 'Something is still missing. It can be added afterwards too.',
+    layout: {
+      has: 'It has a layout.',
+      lacks: 'It has no layout: there are no seats and no places.',
+      add: 'Choose a layout',
+    },
+    tickets: {
+      has: 'It has ticket types with prices.',
+      lacks: 'No ticket type is on sale: nobody can buy anything.',
+      add: 'Add ticket types',
+    },
+    gates: {
+      has: 'It has gates.',
+      lacks: 'It has no gates: nobody can be let in.',
+      add: 'Add a gate',
+    },
+  },
   steps: {
     published: {
       action: 'Publish',

@@ -4,7 +4,9 @@ const few = fewIn('en-ZA');
 
 export const imports = {
   title: 'Import tickets',
-  text: 'Tickets that were sold elsewhere, as a CSV file in UTF-8. Its first line names the columns: type, zone and seat, and if you like code, name, email, days, reference and price_minor.',
+  text: 'Tickets that were sold elsewhere, as a CSV file in UTF-8. Its first line names the columns: type always, and of code, zone, seat, reference, name, email, days and price_minor those that you have.',
+  needs:
+    'Every line needs a code, or a seat, or a reference: by that it is known when the file is imported again. Where tickets have no seat, it needs a zone as well.',
   again: 'The same file can be imported again: what is there already stays as it is.',
   file: 'CSV file',
   fileMissing: 'Choose a file.',
@@ -36,4 +38,5 @@ export const imports = {
   line: 'Line',
   column: 'Column',
   fault: 'Fault',
+  fields: { file: 'File', header: 'Names of the columns', line: 'Line' },
 };

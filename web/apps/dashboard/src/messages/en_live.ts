@@ -4,7 +4,9 @@ const few = fewIn('en-ZA');
 
 export const pressure = {
   levels: { quiet: 'Quiet', busy: 'Busy', pressed: 'Under pressure' },
-  pace: (perMinute: string, best: string) => `${perMinute} a minute, ${best} at best`,
+  pace: (perMinute: string) => `${perMinute} a minute`,
+  turnedAway: (count: string) => `${count} of them turned away`,
+  best: (best: string) => `${best} at best`,
   toCome: (count: number) => `${few(count, 'ticket', 'tickets')} still to come.`,
   allIn: 'Everybody is in.',
   at: (time: string) => `At this pace everybody is in at ${time}.`,

@@ -6,7 +6,7 @@ export const reports = {
     noShows: 'No-shows',
     funnel: 'Holds and checkout',
   },
-  asOf: (moment: string) => `As of ${moment}`,
+  asOf: (moment: string, zone: string) => `As of ${moment}. All times are in ${zone}.`,
   again: 'Read again',
   print: 'Print',
   table: 'Download as CSV',
@@ -22,7 +22,8 @@ export const reports = {
     netNote: 'paid here, without what was refunded',
     refundedMoney: 'Refunded money',
     orders: 'Orders',
-    paid: (count: string) => `${count} paid`,
+    /** Not all that were ever paid: those are in the report on holds and checkout. */
+    paid: (count: string) => `${count} paid and not refunded`,
     none: 'Nothing sold yet',
     noneText: 'Tickets appear here when they are sold, given away or imported.',
     perDay: 'Tickets by day of sale',
@@ -81,6 +82,8 @@ export const reports = {
     reason: 'Reason',
     time: 'Time',
     total: 'All',
+    gateNote:
+      'Inside counts each ticket at the gate by which it last came in. People leave by other gates, or unseen: “Came in” less “Left” need not be “Inside” in a row.',
   },
 
   noShows: {

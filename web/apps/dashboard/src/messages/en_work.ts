@@ -12,6 +12,7 @@ export const queues = {
   noteMissing: 'Say why.',
   noted: (note: string) => `Reason: ${note}`,
   at: (moment: string) => `Decided ${moment}`,
+  by: (who: string, moment: string) => `Decided by ${who}, ${moment}`,
 
   conflicts: 'Conflicts',
   noConflicts: 'No conflicts',
@@ -56,6 +57,17 @@ export const queues = {
   resolve: 'Resolve',
   occurrences: (count: number) => few(count, 'time', 'times'),
   firstAndLast: (first: string, last: string) => `First ${first}, last ${last}`,
+  travelled: (from: string, to: string, age: string) => `At ${from}, and ${age} later at ${to}`,
+  letInAt: (gate: string, moment: string) => `Let in at ${gate}, ${moment}`,
+  errors: (errors: string, scans: string) => `${errors} errors in ${scans} scans`,
+  withAlert: 'Deciding this also resolves the alert about it.',
+  conflictDecided: 'Its conflict is no longer open, so this can be resolved too.',
+  places: {
+    devices: 'Look at the devices',
+    live: 'Look at the gates',
+    conflicts: 'Go to its conflict',
+    recoveries: 'Go to these scans',
+  },
   about: {
     ticket: 'About a ticket',
     gate: 'About a gate',
@@ -86,25 +98,6 @@ export const queues = {
     from_future: 'From the future',
     after_revocation: 'After it was revoked',
   },
-};
-
-export const audit = {
-  title: 'Audit log',
-  reading: 'Reading the audit log',
-  failed: 'The audit log could not be read',
-  action: 'Action',
-  actionHint: 'For example gate_changed',
-  entityType: 'Kind of thing',
-  entityTypeHint: 'For example Gate',
-  entityId: 'Its id',
-  since: 'From',
-  until: 'Until',
-  search: 'Search',
-  table: 'Download as CSV',
-  none: 'Nothing found',
-  noneText: 'Nothing was recorded that fits. Try with fewer words.',
-  actors: { user: 'Person', device: 'Device', system: 'System' },
-  zoneNote: 'All times are in UTC.',
 };
 
 export const devices = {

@@ -7,6 +7,8 @@ import { EventHouse } from './event_house.svelte.ts';
 const AT = '/api/events/event';
 const LAYOUT = `GET ${AT}/layout`;
 const PUT = `PUT ${AT}/layout`;
+/** However busy the machine is. */
+const SOON_MS = 30_000;
 
 function aServer(overrides: object = {}): Answers {
   const data = (value: unknown) => () => json(200, { data: value });
@@ -95,7 +97,7 @@ test('what others do with the seats is seen, and a new layout is read', async ()
   expect(house.states?.codeAt(1)).toBe(2);
   answers[LAYOUT] = () => refusal(404, 'event_layout_not_found');
   listener!.onMessage({ event: 'layout_changed' }, 3);
-  await vi.waitFor(() => expect(house.seating).toBeUndefined());
+  await vi.waitFor(() => expect(house.seating).toBeUndefined(), { timeout: SOON_MS });
 });
 
 test('a failure is told, and reading again helps', async () => {

@@ -6,7 +6,7 @@ import { WorkQueues } from './work_queues.svelte.ts';
 const SCANNING = '/api/scanning';
 const EVENT = `${SCANNING}/events/event`;
 const conflict = { id: 'c', version: 4, state: 'open' } as ConflictInFull['conflict'];
-const alert = { id: 'a', version: 2, state: 'open' } as Alert;
+const alert = { id: 'a', version: 2, state: 'open', severity: 'low' } as Alert;
 const recovery = { id: 'r', batch_id: 'b', state: 'unverified' } as Recovery;
 
 function aServer(asked: string[] = []): Answers {
@@ -56,6 +56,33 @@ test('a decision goes out with its reason and the version that was seen', async 
     { to: 'resolved', note: 'Replaced.', version: 2 },
     { to: 'accepted', note: 'The network was down.' },
   ]);
+});
+
+test('deciding a conflict reads the alerts again: the server has dealt with its own', async () => {
+  const asked: string[] = [];
+  const answers = aServer(asked);
+  answers[`POST ${SCANNING}/conflicts/c/transitions`] = () => json(200, { data: {} });
+  const queues = await theQueues(answers);
+  asked.length = 0;
+  expect(await queues.decideConflict(conflict, 'reviewed', 'A family.')).toBe(true);
+  expect(asked.sort()).toEqual(['alerts open', 'conflicts open']);
+});
+
+test('the alert that says what a conflict says is known by its ticket', async () => {
+  const answers = aServer();
+  const double = { ...alert, kind: 'double_entry', subject_id: 't', severity: 'critical' };
+  answers[`GET ${EVENT}/alerts`] = () => json(200, { data: [alert, double], next: null });
+  const queues = await theQueues(answers);
+  expect(queues.alerts.items[0]).toMatchObject({ kind: 'double_entry' });
+  const entered = { ...conflict, kind: 'double_entry', ticket_id: 't' } as typeof conflict;
+  expect(queues.alertOf(entered)?.subject_id).toBe('t');
+});
+
+test('whoever decided can be asked for by name', async () => {
+  const answers = aServer();
+  const decided = { ...alert, reviewed_by_id: 'u' };
+  answers[`GET ${EVENT}/alerts`] = () => json(200, { data: [decided], next: null });
+  expect((await theQueues(answers)).deciders).toContain('u');
 });
 
 test('who was too late sees what the other did, and that it was so', async () => {

@@ -28,3 +28,9 @@ test('a line has every count in the order of the columns, then money and percent
   expect(row[7]).toContain('12,50');
   expect(row[8]).toBe('45 %');
 });
+
+test('“paid” alone means what was ever paid, as in the report on holds and checkout', () => {
+  for (const { reports } of Object.values(LANGUAGES)) {
+    expect(reports.sales.paid('61')).toMatch(/not refunded|nie terugbetaal nie/);
+  }
+});

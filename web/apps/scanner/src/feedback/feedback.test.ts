@@ -122,15 +122,27 @@ test('a refusal vibrates longer than an entry, and an iPhone not at all', () => 
 test('before the first touch nothing sounds, and nothing is played late', async () => {
   const context = { state: 'suspended', resume: vi.fn(async () => undefined) };
   const sounds = new Sounds(() => context as unknown as AudioContext);
-  sounds.play('entry');
-  expect(context.resume).not.toHaveBeenCalled();
   const page = new EventTarget();
   const stop = sounds.unlockBy(page);
+  await settled();
+  sounds.play('entry');
+  expect(context.resume).not.toHaveBeenCalled();
   page.dispatchEvent(new Event('pointerdown'));
   expect(context.resume).toHaveBeenCalledOnce();
   expect(sounds.isReady).toBe(false);
   sounds.play('entry');
   expect(await sounds.test()).toBe(false);
+  stop();
+});
+
+test('the first key of a scanner does not wait for sounds: they were made before', async () => {
+  const make = vi.fn(() => ({ state: 'suspended', resume: async () => undefined }));
+  const page = new EventTarget();
+  const stop = new Sounds(make as unknown as () => AudioContext).unlockBy(page);
+  await settled();
+  expect(make).toHaveBeenCalledOnce();
+  page.dispatchEvent(new Event('keydown'));
+  expect(make).toHaveBeenCalledOnce();
   stop();
 });
 

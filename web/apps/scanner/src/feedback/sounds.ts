@@ -50,6 +50,7 @@ export class Sounds {
   #context: AudioContext | undefined;
   #playing: OscillatorNode[] = [];
   #volume = VOLUME_DEFAULT;
+  #isTouched = false;
 
   constructor(makeContext: () => AudioContext = () => new AudioContext()) {
     this.#makeContext = makeContext;
@@ -71,6 +72,8 @@ export class Sounds {
 
   /** Every touch, because a phone call silences the sounds until the next one. */
   unlockBy(target: EventTarget): () => void {
+    // Not with the first touch: it takes a fifth of a second, in which a scanner's next key is late.
+    setTimeout(() => this.#made());
     const unlock = () => void this.unlock();
     for (const touch of TOUCHES) target.addEventListener(touch, unlock, { capture: true });
     return () => {
@@ -79,11 +82,12 @@ export class Sounds {
   }
 
   async unlock(): Promise<boolean> {
+    this.#isTouched = true;
+    const context = this.#made();
     try {
-      this.#context ??= this.#makeContext();
-      if (this.#context.state !== 'running') await this.#context.resume();
+      if (context?.state !== 'running') await context?.resume();
     } catch {
-      // A device without sound still has colours and words.
+      // It may be allowed with the next touch.
     }
     return this.isReady;
   }
@@ -92,8 +96,8 @@ export class Sounds {
     const context = this.#context;
     if (!context || this.#volume === 0) return;
     if (context.state !== 'running') {
-      // It would come late, with somebody else's ticket.
-      void this.unlock();
+      // It would come late, with somebody else's ticket. Browsers complain of who asks too soon.
+      if (this.#isTouched) void this.unlock();
       return;
     }
     this.#hush();
@@ -109,6 +113,15 @@ export class Sounds {
       score.map((note) => this.#start(context, note, place * TEST_GAP_MS)),
     );
     return true;
+  }
+
+  #made(): AudioContext | undefined {
+    try {
+      this.#context ??= this.#makeContext();
+    } catch {
+      // A device without sound still has colours and words.
+    }
+    return this.#context;
   }
 
   #hush(): void {

@@ -1,6 +1,10 @@
+import { readBarcode, readPresented } from '@voelgoed/rules';
+
 /** The longest that a scanner may take between two keys; radio makes some of them late. */
 export const KEY_GAP_MS_MAX = 120;
-/** The longest that they may take on average, which no typist keeps up. */
+/** After a longer pause, more of a text that is none yet may follow for so long. */
+export const JOIN_MS_MAX = 500;
+/** The longest that keys may take on average, which no typist keeps up. */
 export const AVERAGE_GAP_MS_MAX = 40;
 /** Fewer characters are no code, however fast they came. */
 export const CHARACTERS_MIN = 6;
@@ -9,6 +13,11 @@ export const CHARACTERS_MAX = 2_000;
 export const LATE_END_MS = 500;
 
 const END_KEYS = new Set(['Enter', 'Tab']);
+/** What a browser says of a key that an input method keeps to itself. */
+const HIDDEN_KEYS = new Set(['Process', 'Unidentified']);
+/** In place of a character that nobody told us. */
+const HIDDEN = '\ufffd';
+const OURS = 'VG1';
 const TYPED_IN =
   'textarea, select, [contenteditable]:not([contenteditable="false"]), input:not(' +
   ['button', 'checkbox', 'color', 'file', 'image', 'radio', 'range', 'reset', 'submit']
@@ -24,6 +33,8 @@ export interface WedgeSettings {
 
 export interface WedgeOptions {
   onRead: (text: string) => void;
+  /** A scanner typed, and something on the device kept its keys from us. */
+  onHidden?: () => void;
   settings?: WedgeSettings;
 }
 
@@ -32,8 +43,12 @@ export class Wedge {
   settings: WedgeSettings;
   readonly #target: EventTarget;
   readonly #onRead: (text: string) => void;
+  readonly #onHidden: () => void;
   #text = '';
-  #firstAt = 0;
+  /** Where in it began what came after the last pause. */
+  #partFrom = 0;
+  /** How long it took to type, where a pause is no longer than the longest gap. */
+  #typingMs = 0;
   #lastAt = -Infinity;
   #endedAt = -Infinity;
   /** Keys whose keydown was the scanner's: their keyup is too, and would click a focused button. */
@@ -43,6 +58,7 @@ export class Wedge {
   constructor(target: EventTarget, options: WedgeOptions) {
     this.#target = target;
     this.#onRead = options.onRead;
+    this.#onHidden = options.onHidden ?? (() => undefined);
     this.settings = options.settings ?? { prefix: '', suffix: '' };
   }
 
@@ -63,19 +79,28 @@ export class Wedge {
   #down(event: KeyboardEvent): void {
     if (event.isComposing || isTypedIn(event)) return this.#reset();
     const at = event.timeStamp;
-    if (at - this.#lastAt > KEY_GAP_MS_MAX) this.#finish();
+    const gapMs = at - this.#lastAt;
+    if (gapMs > KEY_GAP_MS_MAX) this.#pause(gapMs);
     if (END_KEYS.has(event.key)) return this.#end(event, at);
-    if (event.repeat || isShortcut(event)) return this.#reset();
+    if (event.repeat) return this.#reset();
+    const character = HIDDEN_KEYS.has(event.key) ? HIDDEN : event.key;
     // Shift and its like come between the characters.
-    if ([...event.key].length !== 1) return;
-    // A first key may be a person's: only what follows at once is kept from the page.
-    if (this.#text !== '') this.#take(event);
-    else this.#firstAt = at;
-    this.#text += event.key;
+    if ([...character].length !== 1) return;
+    // Some scanners end with a control character: LF is typed as Ctrl and J, ETX as Ctrl and C.
+    if (isShortcut(event)) return this.#end(event, at);
+    this.#add(character, event, gapMs);
     this.#lastAt = at;
     if (this.#text.length > CHARACTERS_MAX) return this.#reset();
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#finish(), KEY_GAP_MS_MAX);
+    this.#wait(KEY_GAP_MS_MAX, () => this.#pause(KEY_GAP_MS_MAX));
+  }
+
+  #add(character: string, event: KeyboardEvent, gapMs: number): void {
+    if (this.#text !== '') {
+      // A first key may be a person's: only what follows at once is kept from the page.
+      if (gapMs <= KEY_GAP_MS_MAX || this.#isScanner()) this.#take(event);
+      this.#typingMs += Math.min(gapMs, KEY_GAP_MS_MAX);
+    }
+    this.#text += character;
   }
 
   #up(event: KeyboardEvent): void {
@@ -98,36 +123,68 @@ export class Wedge {
     event.stopImmediatePropagation();
   }
 
+  /** Ends the text, unless it looks like the first part of one. */
+  #pause(gapMs: number): void {
+    const mayGoOn = this.#isSteady() && this.#whole() === null;
+    if (!mayGoOn || gapMs > JOIN_MS_MAX) return this.#finish();
+    this.#partFrom = this.#text.length;
+    this.#wait(JOIN_MS_MAX - gapMs, () => this.#finish());
+  }
+
+  #isSteady(): boolean {
+    return this.#typingMs <= AVERAGE_GAP_MS_MAX * (this.#text.length - 1);
+  }
+
   #isScanner(): boolean {
-    const { length } = this.#text;
-    if (length < CHARACTERS_MIN) return false;
-    return this.#lastAt - this.#firstAt <= AVERAGE_GAP_MS_MAX * (length - 1);
+    return this.#text.length >= CHARACTERS_MIN && this.#isSteady();
+  }
+
+  /** A code or a barcode of ours; null where the text is something else, or a part of one. */
+  #whole(): string | null {
+    const text = this.#stripped(this.#text);
+    if (isWhole(text)) return text;
+    // Somebody may have touched a key before the scanner began.
+    const part = this.#stripped(this.#text.slice(this.#partFrom));
+    return readBarcode(part) ? part : null;
   }
 
   #finish(): void {
-    const text = this.#isScanner() ? this.#stripped() : '';
+    const text = this.#isScanner() ? (this.#whole() ?? this.#stripped(this.#text)) : '';
     if (text !== '') this.#endedAt = this.#lastAt;
     this.#reset();
-    if (text !== '') this.#onRead(text);
+    if (text.includes(HIDDEN)) this.#onHidden();
+    else if (text !== '') this.#onRead(text);
   }
 
   #reset(): void {
     clearTimeout(this.#timer);
     this.#text = '';
+    this.#partFrom = 0;
+    this.#typingMs = 0;
   }
 
-  #stripped(): string {
+  #wait(ms: number, then: () => void): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(then, ms);
+  }
+
+  #stripped(typed: string): string {
     const { prefix, suffix } = this.settings;
-    let text = this.#text;
+    let text = typed;
     if (prefix !== '' && text.startsWith(prefix)) text = text.slice(prefix.length);
     if (suffix !== '' && text.endsWith(suffix)) text = text.slice(0, -suffix.length);
     return withCapitals(text);
   }
 }
 
+/** The first twelve characters of a barcode would be a code too. */
+function isWhole(text: string): boolean {
+  return text.startsWith(OURS) ? readBarcode(text) !== null : readPresented(text) !== null;
+}
+
 /** With CapsLock on, a scanner's capitals come as small letters; barcodes of ours have none. */
 function withCapitals(text: string): string {
-  return text.startsWith('vg1') ? text.toUpperCase() : text;
+  return text.startsWith(OURS.toLowerCase()) ? text.toUpperCase() : text;
 }
 
 function isTypedIn(event: KeyboardEvent): boolean {

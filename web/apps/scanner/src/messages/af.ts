@@ -167,6 +167,7 @@ export const af: Messages = {
         'Geen netwerk nie, en geen kaartjielys op hierdie toestel nie. Vra ’n toesighouer',
     },
     failed: 'Nie aangeteken nie',
+    unkept: 'Die bediener het dit; hierdie toestel kon dit nie bewaar nie. Maak sy berging leeg.',
   },
 
   reasons: {
@@ -217,6 +218,7 @@ export const af: Messages = {
     none: 'Alles is gestuur',
     noneHint: 'Die bediener het al hierdie toestel se skanderings.',
     syncNow: 'Stuur nou',
+    offline: 'Wag vir die netwerk. Dan word hulle vanself gestuur.',
     syncing: (done, total) => `Stuur ${done} van ${total} skanderings`,
     result: (synced, failed) => `${synced} gestuur, ${failed} geweier`,
     left: (count) => `${few(count, 'skandering wag', 'skanderings wag')} nog`,
@@ -239,6 +241,8 @@ export const af: Messages = {
     export: 'Voer uit na ’n lêer',
     exportHint: 'Vir die kantoor, wanneer hierdie toestel nie self kan stuur nie.',
     exported: (name) => `Gestoor as ${name}`,
+    notImportable:
+      'Die laaste lêer is vir wie na die bediener omsien: dit kan nie ingevoer word soos dit is nie.',
     whole: 'Herwin die hele tou',
     wholeHint:
       'Net as stuur aanhoudend misluk: bring alles tegelyk, sonder handtekeninge. Skanderings ouer as ’n dag word nie aanvaar nie.',

@@ -47,6 +47,10 @@ export const troubles: Record<TroubleCode, Trouble> = {
     what: 'Hierdie blaaier laat nie die app toe om iets te bewaar nie.',
     todo: 'Verlaat privaat blaai, of gebruik ’n ander blaaier.',
   },
+  state_lost: {
+    what: 'Wat hierdie toestel bewaar, kan nie meer bereik word nie.',
+    todo: 'Herbegin die app. Skanderings wat gewys is, word bewaar.',
+  },
   insecure: {
     what: 'Hierdie bladsy se adres is nie veilig nie, dus laat die blaaier geen kamera of sleutels toe nie.',
     todo: 'Maak die bladsy met https oop.',
@@ -104,9 +108,17 @@ export const troubles: Record<TroubleCode, Trouble> = {
     what: 'Die deel van die app wat kodes lees, begin nie.',
     todo: 'Herbegin die app, of tik die kode in.',
   },
+  keys_hidden: {
+    what: 'Die sleutelbord wat op hierdie toestel gekies is, steek weg wat die skandeerder tik.',
+    todo: 'Kies ’n gewone Engelse sleutelbord sonder voorstelle, en skandeer weer.',
+  },
   busy: {
     what: '’n Ander oortjie van hierdie app is besig om te stuur.',
     todo: 'Wag totdat dit klaar is.',
+  },
+  sending: {
+    what: 'Hierdie app is klaar besig om te stuur.',
+    todo: 'Probeer weer wanneer dit klaar is.',
   },
   unexpected: {
     what: 'Iets het in hierdie app verkeerd geloop.',

@@ -189,6 +189,7 @@ export const en = {
       no_manifest: 'No network, and no ticket list on this device. Ask a supervisor',
     },
     failed: 'Not recorded',
+    unkept: 'The server has it; this device could not keep it. Free its storage.',
   },
 
   reasons,
@@ -218,6 +219,7 @@ export const en = {
     none: 'Everything was sent',
     noneHint: 'The server has all scans of this device.',
     syncNow: 'Send now',
+    offline: 'Waiting for the network. Then they are sent by themselves.',
     syncing: (done: number, total: number) => `Sending ${done} of ${total} scans`,
     result: (synced: number, failed: number) => `Sent ${synced}, refused ${failed}`,
     left: (count: number) => `${few(count, 'scan is', 'scans are')} still waiting`,
@@ -240,6 +242,8 @@ export const en = {
     export: 'Export to a file',
     exportHint: 'For the office, when this device cannot send by itself.',
     exported: (name: string) => `Saved as ${name}`,
+    notImportable:
+      'The last file is for whoever looks after the server: it cannot be imported as it is.',
     whole: 'Recover the whole queue',
     wholeHint:
       'Only when sending keeps failing: brings everything at once, without signatures. Scans older than a day are not taken.',

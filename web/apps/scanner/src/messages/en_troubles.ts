@@ -48,6 +48,10 @@ export const troubles = {
     what: 'This browser does not let the app keep anything.',
     todo: 'Leave private browsing, or use another browser.',
   },
+  state_lost: {
+    what: 'What this device keeps cannot be reached any more.',
+    todo: 'Restart the app. Scans that were shown are kept.',
+  },
   insecure: {
     what: 'The address of this page is not secure, so the browser allows neither camera nor keys.',
     todo: 'Open the page with https.',
@@ -105,9 +109,17 @@ export const troubles = {
     what: 'The part of the app that reads codes does not start.',
     todo: 'Restart the app, or type the code.',
   },
+  keys_hidden: {
+    what: 'The keyboard chosen on this device hides what the scanner types.',
+    todo: 'Choose a plain English keyboard without suggestions, and scan again.',
+  },
   busy: {
     what: 'Another tab of this app is sending.',
     todo: 'Wait until it is done.',
+  },
+  sending: {
+    what: 'This app is sending already.',
+    todo: 'Try again when it is done.',
   },
   unexpected: {
     what: 'Something went wrong in this app.',

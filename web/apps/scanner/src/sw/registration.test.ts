@@ -15,7 +15,7 @@ class Registration extends EventTarget {
   installing: FakeWorker | null = null;
   waiting: FakeWorker | null = null;
   sync?: { register: (tag: string) => Promise<void> };
-  readonly update = vi.fn(async () => undefined);
+  readonly update = vi.fn(async (): Promise<void> => undefined);
   find(worker: FakeWorker) {
     this.installing = worker;
     this.dispatchEvent(new Event('updatefound'));
@@ -70,6 +70,28 @@ test('a new version waits until the app says so', async () => {
   expect(worker.postMessage).toHaveBeenCalledWith('activate');
   container.control(worker);
   expect(told).toEqual(['update waits', 'replaced']);
+});
+
+test('whoever looks for a new version goes on when all of it is on the device', async () => {
+  const container = new Container();
+  container.controller = new FakeWorker();
+  const { app, told } = await installedIn(container);
+  const worker = new FakeWorker();
+  container.registration.update.mockImplementation(async () => {
+    container.registration.find(worker);
+  });
+  const looking = app?.lookForUpdate();
+  setTimeout(() => worker.become('installed'));
+  await looking;
+  expect(told).toEqual(['update waits']);
+});
+
+test('whoever looks for a new version without a network goes on', async () => {
+  const container = new Container();
+  const { app, told } = await installedIn(container);
+  container.registration.update.mockRejectedValue(new TypeError('Failed to fetch'));
+  await app?.lookForUpdate();
+  expect(told).toEqual([]);
 });
 
 test('a version that waited before this start is told too', async () => {

@@ -13,7 +13,7 @@ export interface ShellListeners {
 export interface InstalledApp {
   /** Start using the version that waits; `onReplaced` follows. */
   activate(): void;
-  /** Asks the server for a new version; says nothing where it is away. */
+  /** Asks the server for a new version, until it is on the device; says nothing where it is away. */
   lookForUpdate(): Promise<void>;
   /** To be told when the network is back; false where the browser cannot. */
   askForSync(): Promise<boolean>;
@@ -68,11 +68,10 @@ function watch(
 function appOf(registration: ServiceWorkerRegistration): InstalledApp {
   return {
     activate: () => registration.waiting?.postMessage('activate' satisfies ToWorker),
-    lookForUpdate: () =>
-      registration.update().then(
-        () => undefined,
-        () => undefined,
-      ),
+    lookForUpdate: async () => {
+      await registration.update().catch(() => undefined);
+      await arrived(registration.installing);
+    },
     askForSync: async () => {
       const { sync } = registration as MaySync;
       if (!sync) return false;
@@ -82,4 +81,12 @@ function appOf(registration: ServiceWorkerRegistration): InstalledApp {
       );
     },
   };
+}
+
+/** On the device, or given up. */
+async function arrived(worker: ServiceWorker | null): Promise<void> {
+  if (worker?.state !== 'installing') return;
+  await new Promise<void>((resolve) => {
+    worker.addEventListener('statechange', () => resolve(), { once: true });
+  });
 }

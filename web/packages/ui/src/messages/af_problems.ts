@@ -155,6 +155,7 @@ export const problems: Record<string, string> = {
   too_many_syncs: 'Baie toestelle stuur nou; wag ’n bietjie.',
   too_many_ticket_types: '’n Geleentheid het hoogstens 500 kaartjietipes.',
   unauthorized: 'Teken eers in.',
+  unknown_topic: 'Wat hierdie bladsy wys, is nie daar nie.',
   unsupported_encoding: 'Die inhoud is op ’n manier verpak wat die bediener nie ken nie.',
   unsupported_media_type: 'Die inhoud het nie die vorm wat die bediener verwag nie.',
   user_not_found: 'Daar is nie so ’n gebruiker nie.',

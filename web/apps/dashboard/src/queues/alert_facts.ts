@@ -1,0 +1,66 @@
+import type { Alert, ConflictInFull } from '@voelgoed/api';
+import { durationText, momentText, numberText } from '../format.ts';
+import type { Messages } from '../messages/index.ts';
+
+const RANKS: Record<Alert['severity'], number> = { critical: 0, high: 1, low: 2 };
+
+/** The critical ones first, and otherwise as they came. */
+export function bySeverity(alerts: readonly Alert[]): Alert[] {
+  return [...alerts].sort((one, other) => RANKS[one.severity] - RANKS[other.severity]);
+}
+
+/** Where an alert is dealt with: a page of the event, or another part of the work queues. */
+export type AlertPlace = 'devices' | 'live' | 'recoveries' | 'conflicts';
+
+export function placeOf({ kind, subject_type }: Alert): AlertPlace {
+  if (kind === 'unverified_scans') return 'recoveries';
+  if (subject_type === 'device') return 'devices';
+  return subject_type === 'ticket' ? 'conflicts' : 'live';
+}
+
+/** The conflict that an alert about a ticket is about: by its scan, or else by its ticket. */
+export function conflictOf(
+  { details, subject_id }: Alert,
+  conflicts: readonly ConflictInFull[],
+): ConflictInFull | undefined {
+  return (
+    conflicts.find(({ conflict }) => conflict.scan_id === details.scan_id) ??
+    conflicts.find(({ conflict }) => conflict.ticket_id === subject_id)
+  );
+}
+
+/** What the alert knows of what happened, in words. */
+export function alertFacts(
+  words: Messages,
+  { kind, details }: Alert,
+  conflict: ConflictInFull | undefined,
+  timeZone: string,
+): string[] {
+  const text = (name: string) => String(details[name] ?? '');
+  const count = (name: string) => numberText(words, Math.abs(Number(details[name] ?? 0)));
+  switch (kind) {
+    case 'impossible_travel': {
+      const age = durationText(words, Number(details.seconds ?? 0));
+      return [words.queues.travelled(text('from_gate'), text('to_gate'), age)];
+    }
+    case 'double_entry': {
+      const ticket = details.ticket_code ? [text('ticket_code')] : [];
+      if (!conflict) return ticket;
+      const scans = [conflict.winner, conflict.scan].sort((one, other) =>
+        one.scanned_at_canonical.localeCompare(other.scanned_at_canonical),
+      );
+      const letIn = scans.map(({ gate_name, scanned_at_canonical: at }) =>
+        words.queues.letInAt(gate_name, momentText(words, at, timeZone)),
+      );
+      return [...ticket, ...letIn];
+    }
+    case 'gate_near_capacity':
+      return [words.live.of(count('current'), count('capacity'))];
+    case 'clock_skew':
+      return [words.live.clockOff(count('diff_seconds'))];
+    case 'device_malfunction':
+      return [words.queues.errors(count('errors'), count('scans'))];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,81 @@
+import type { Locator, Page } from '@playwright/test';
+import { readPlan, type Point } from '../packages/seat-map/src/plan.ts';
+import { MapView } from '../packages/seat-map/src/view.ts';
+import { expectAccessible } from './accessibility.ts';
+import { aHall, SeatedHouse } from './box_office_house.ts';
+import { choose, enter } from './box_office_pages.ts';
+import { expect, test } from './fixtures.ts';
+
+test.use({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
+
+test('the bar of a phone names the seats, their price, and what is against them', async ({
+  page,
+  baseURL,
+}) => {
+  const house = await SeatedHouse.open(baseURL!, { name: 'In the hand' });
+  await enter(page, house, await house.person());
+  await choose(page, 'B-1');
+  const bar = page.getByRole('main').locator('.bar');
+  await expect(bar).toContainText(/B-1 · R\s?180[.,]00 – R\s?320[.,]00/);
+  await expect(bar.getByRole('button', { name: 'Hold 1 seat' })).toBeVisible();
+  await choose(page, 'A-2', 'A-3', 'A-4', 'A-5', 'A-6', 'A-7');
+  await expect(bar).toContainText('leave a single seat that nobody buys: A-1');
+  await expectAccessible(page);
+  await bar.getByRole('button', { name: 'Show better ones' }).tap();
+  await expect(page.getByRole('heading', { name: 'Better ones nearby' })).toBeInViewport();
+  await expect(page.getByRole('button', { name: /^Take / }).first()).toBeInViewport();
+});
+
+test('a tap on a seat that cannot be had says so where the thumb is', async ({ page, baseURL }) => {
+  const config = aHall();
+  const house = await SeatedHouse.open(baseURL!, { name: 'Not to be had', config });
+  await house.block(['B-4']);
+  await enter(page, house, await house.person());
+  const canvas = page.locator('canvas');
+  const { width, height } = (await canvas.boundingBox())!;
+  const plan = readPlan(config);
+  const view = new MapView(plan.bounds, plan.pitch);
+  view.resize(width, height);
+  view.fit();
+  const at = plan.seats.ids.indexOf('B-4');
+  await canvas.tap({ position: view.toScreen(plan.seats.x[at]!, plan.seats.y[at]!) });
+  await expect(page.getByRole('main').locator('.bar')).toContainText('Seat B-4 is not for sale.');
+  await expect(page.getByRole('main').locator('.bar')).toBeInViewport();
+});
+
+test('nothing lies over the map of a phone, and a finger scrolls until somebody is near', async ({
+  page,
+  baseURL,
+}) => {
+  const house = await SeatedHouse.open(baseURL!, { name: 'Past the map' });
+  await enter(page, house, await house.person());
+  const canvas = page.locator('canvas');
+  const map = (await canvas.boundingBox())!;
+  for (const name of ['Zoom in', 'Zoom out', 'Whole house']) {
+    const tool = (await page.getByRole('button', { name }).boundingBox())!;
+    expect(tool.y, name).toBeGreaterThanOrEqual(map.y + map.height);
+  }
+  await expect(canvas).toHaveCSS('touch-action', 'pan-x pan-y');
+  await dragUp(page, canvas);
+  await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(50);
+  await page.getByRole('button', { name: 'Zoom in' }).tap();
+  await expect(canvas).toHaveCSS('touch-action', 'none');
+  const before = await page.evaluate(() => scrollY);
+  await dragUp(page, canvas);
+  expect(await page.evaluate(() => scrollY)).toBe(before);
+  await page.getByRole('button', { name: 'Whole house' }).tap();
+  await expect(canvas).toHaveCSS('touch-action', 'pan-x pan-y');
+});
+
+/** As a finger does: what the browser makes of it is what is tested. */
+async function dragUp(page: Page, canvas: Locator): Promise<void> {
+  const browser = await page.context().newCDPSession(page);
+  const { x, y, width, height } = (await canvas.boundingBox())!;
+  const at = (step: number) => [{ x: x + width / 2, y: y + height * 0.8 - step * 15 }];
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Point[]) =>
+    browser.send('Input.dispatchTouchEvent', { type, touchPoints });
+  await touch('touchStart', at(0));
+  for (let step = 1; step <= 10; step += 1) await touch('touchMove', at(step));
+  await touch('touchEnd', []);
+  await browser.detach();
+}
