@@ -115,10 +115,32 @@ async def test_only_the_documentation_may_style_inline(client: httpx.AsyncClient
     assert "style-src 'self' 'unsafe-inline'" in policy
 
 
+@pytest.mark.parametrize("path", ["/nonsense", "/dashboardx", "/box-office/nonsense", "/orders"])
+async def test_whoever_types_an_address_that_is_none_is_led_on(
+    client: httpx.AsyncClient, path: str
+):
+    answer = await client.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("text/html")
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "style-src 'self'" in policy
+    assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/nonsense", "/api/nonsense"])
+async def test_a_program_that_asks_for_what_is_not_there_gets_data(
+    client: httpx.AsyncClient, path: str
+):
+    accepted = "text/html" if path.startswith("/api") else "application/json"
+    answer = await client.get(path, headers={"Accept": accepted})
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+
+
 async def test_data_is_kept_by_no_cache_and_runs_as_no_page(
     client: httpx.AsyncClient, tenant: Tenant
 ):
-    for path in ("/api/session", "/api/nothing", "/dashboardx"):
+    for path in ("/api/session", "/api/nothing"):
         answer = await client.get(path, headers=tenant.as_("owner"))
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["content-security-policy"].startswith("default-src 'none'; frame")

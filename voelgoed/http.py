@@ -20,7 +20,7 @@ from litestar.exceptions import (
     NotFoundException,
     ValidationException,
 )
-from litestar.status_codes import HTTP_413_REQUEST_ENTITY_TOO_LARGE
+from litestar.status_codes import HTTP_404_NOT_FOUND, HTTP_413_REQUEST_ENTITY_TOO_LARGE
 
 from voelgoed import health, live, static
 from voelgoed.accounts import api as accounts_api
@@ -66,6 +66,7 @@ from voelgoed.scanning import api as scanning_api
 from voelgoed.seating import api as seating_api
 from voelgoed.services import Services
 from voelgoed.ticketing import api as ticketing_api
+from voelgoed.ticketing.forms.page import nowhere_page
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -121,13 +122,23 @@ def refuse(_: Request[Any, Any, Any], refusal: Refusal) -> Response[ErrorBody]:
     )
 
 
-def refuse_http(request: Request[Any, Any, Any], fault: HTTPException) -> Response[ErrorBody]:
+def refuse_http(
+    request: Request[Any, Any, Any], fault: HTTPException
+) -> Response[ErrorBody] | Response[str]:
     """What the framework refuses, in our words."""
+    if fault.status_code == HTTP_404_NOT_FOUND and _is_for_a_person(request):
+        return Response(nowhere_page(), status_code=HTTP_404_NOT_FOUND, media_type="text/html")
     if fault.status_code < 500:
         return refuse(request, _in_our_words(request, fault))
     if static.is_page(request.scope["path"]):  # a name that the file system cannot have
         return refuse(request, NotFound())
     return apologise(request, fault)
+
+
+def _is_for_a_person(request: Request[Any, Any, Any]) -> bool:
+    """Who typed an address, and not a program that calls one."""
+    is_api = static.is_below(request.scope["path"], "/api")
+    return not is_api and "text/html" in request.headers.get("accept", "")
 
 
 def refuse_unstorable(request: Request[Any, Any, Any], fault: Exception) -> Response[ErrorBody]:

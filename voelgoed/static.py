@@ -38,7 +38,7 @@ DOCS_POLICY = (  # the documentation viewer sets styles on its elements
     f"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     f"font-src 'self' data:; {_SELF}"
 ).encode()
-ORDER_POLICY = (  # no script at all: whoever runs one there has the tickets
+PLAIN_POLICY = (  # no script at all: whoever runs one on the page of an order has the tickets
     b"default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
     b"form-action 'none'; frame-ancestors 'none'"
 )
@@ -61,10 +61,10 @@ def policy_of(path: str) -> bytes:
     if path.startswith("/api/"):  # first, because most are
         return DOCS_POLICY if is_below(path, "/api/docs") else API_POLICY
     if is_below(path, ORDERS):
-        return ORDER_POLICY
+        return PLAIN_POLICY
     if is_below(path, "/scanner"):  # its workers too: each goes by the policy of its own file
         return SCANNER_POLICY
-    return APP_POLICY if is_page(path) else API_POLICY
+    return APP_POLICY if is_page(path) else PLAIN_POLICY
 
 
 def permissions_of(path: str) -> bytes:

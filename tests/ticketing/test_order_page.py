@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.ticketing.test_ticket_pdf import a_face
-from voelgoed.static import ORDER_POLICY
+from voelgoed.static import PLAIN_POLICY
 from voelgoed.ticketing.forms.page import (
     ORDER_WORDS,
     STYLE_FILE,
@@ -163,7 +163,7 @@ def expect_harmless(page: Page) -> None:
 
 def test_the_page_needs_nothing_that_the_content_policy_forbids():
     html = order_page(an_order()) + missing_page()
-    assert b"style-src 'self';" in ORDER_POLICY
+    assert b"style-src 'self';" in PLAIN_POLICY
     assert "<style" not in html
     assert "style=" not in html
     assert "<script" not in html

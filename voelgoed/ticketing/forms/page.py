@@ -60,6 +60,15 @@ def missing_page() -> str:
     )
 
 
+def nowhere_page() -> str:
+    return page(
+        "Nothing here",
+        "<header><p>Voelgoed</p><h1>There is nothing at this address</h1></header>"
+        '<main><section class="card"><p>It may have been mistyped, or cut off.</p>'
+        '<p class="links"><a href="/">To the beginning</a></p></section></main>',
+    )
+
+
 def problem_page(sentence: str) -> str:
     return page(
         "Not possible",
