@@ -55,8 +55,6 @@ test('names the gates, and what else the alert knows', () => {
     expect.stringMatching(/^Let in at South, .*16:00:02$/),
     expect.stringMatching(/^Let in at North, .*16:00:07$/),
   ]);
-  const named = { kind: 'double_entry', details: { ticket_code: 'AAAA-0000-0001' } } as const;
-  expect(facts(named)[0]).toBe('AAAA-0000-0001');
   expect(facts({ kind: 'clock_skew', details: { diff_seconds: -75 } })).toEqual(['75 s off']);
   expect(facts({ kind: 'forged_barcode' })).toEqual([]);
 });

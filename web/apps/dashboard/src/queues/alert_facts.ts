@@ -44,15 +44,13 @@ export function alertFacts(
       return [words.queues.travelled(text('from_gate'), text('to_gate'), age)];
     }
     case 'double_entry': {
-      const ticket = details.ticket_code ? [text('ticket_code')] : [];
-      if (!conflict) return ticket;
+      if (!conflict) return [];
       const scans = [conflict.winner, conflict.scan].sort((one, other) =>
         one.scanned_at_canonical.localeCompare(other.scanned_at_canonical),
       );
-      const letIn = scans.map(({ gate_name, scanned_at_canonical: at }) =>
+      return scans.map(({ gate_name, scanned_at_canonical: at }) =>
         words.queues.letInAt(gate_name, momentText(words, at, timeZone)),
       );
-      return [...ticket, ...letIn];
     }
     case 'gate_near_capacity':
       return [words.live.of(count('current'), count('capacity'))];
