@@ -177,14 +177,18 @@ async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_
     assert (report.left, report.reason) == (3, str(KeyRefused()))
     with pytest.raises(KeyRefused):
         await scan(lost, one.code)
+    assert (lost.register, lost.store.manifest) == (None, None), "it has no business with the list"
+    assert (await scan(lost, two.code, offline=True)).colour == "red"
     assert set(await gates.kept()) == {elsewhere.scan_id}
     file = await exported(lost, gates.directory / "queue.json")
 
     answer = await world.ask("POST", "/api/scanning/recoveries", file, by="admin")
     assert answer.status_code == 200, answer.text
     imported = answer.json()["data"]
-    assert (imported["kept"], imported["known"], imported["rejected"]) == (3, 0, 0)
-    assert (imported["wrong_signatures"], imported["doubtful"]) == (0, 0)
+    assert (imported["kept"], imported["known"], imported["rejected"]) == (4, 0, 0)
+    assert (imported["wrong_signatures"], imported["doubtful"]) == (0, 1), (
+        "that after it was revoked"
+    )
     kept = await gates.kept()
     for each in alone:
         scan_row = kept[each.scan_id]

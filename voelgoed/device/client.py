@@ -261,9 +261,12 @@ class Device:
 
     def _forget_another_events_manifest(self, identity: Identity) -> None:
         if self.register and self.register.manifest.event_id != identity.event_id:
-            with self.store.transaction():
-                self.store.forget_manifest()
-            self.register = None
+            self._forget_manifest()
+
+    def _forget_manifest(self) -> None:
+        with self.store.transaction():
+            self.store.forget_manifest()
+        self.register = None
 
     async def rotate(self) -> None:
         """Its next key, asked for under an id that is kept until the key is."""
@@ -321,7 +324,7 @@ class Device:
         identity, now = self.identity, self.ledger.now()
         if offset is not None:
             now = self.clock.corrected(now) - offset
-        return await self.link.ask(
+        answered = await self.link.ask(
             method,
             identity.url + path,
             api_key=identity.api_key,
@@ -329,3 +332,15 @@ class Device:
             headers={"X-Device-Time": moment_text(now)} | ({"If-None-Match": tag} if tag else {}),
             wait_s=wait_s,
         )
+        if _tells_of_revocation(answered):
+            self._forget_manifest()  # whoever has the device now has no business with it
+        return answered
+
+
+def _tells_of_revocation(answered: Answered) -> bool:
+    error = answered.error if answered.status == 401 else None
+    return (
+        error is not None
+        and error.error == "device_inactive"
+        and error.details.get("status") == "revoked"
+    )
