@@ -74,10 +74,8 @@ def clock_of(
     claimed: timedelta | None, measured: timedelta | None, lately: timedelta | None
 ) -> Clock:
     """A device is believed unless it is far off: what is measured has the way of the request in it.
-    One that claims nothing claims the time it tells with what it brings; it is held to what it told
-    lately, when it had nothing to gain."""
-    if claimed is None:
-        claimed, measured = measured, lately
+    `measured` with what it brings, `lately` with something else before. What it tells with what it
+    brings may be the time by a clock that was set since; one that claims nothing says so by that."""
     if measured is None:
         measured = lately
     if claimed is None:
