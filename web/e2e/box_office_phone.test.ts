@@ -1,10 +1,12 @@
 import type { Locator, Page } from '@playwright/test';
-import { readPlan, type Point } from '../packages/seat-map/src/plan.ts';
-import { MapView } from '../packages/seat-map/src/view.ts';
+import type { Point } from '../packages/seat-map/src/plan.ts';
 import { expectAccessible } from './accessibility.ts';
 import { aHall, SeatedHouse } from './box_office_house.ts';
 import { choose, enter } from './box_office_pages.ts';
 import { expect, test } from './fixtures.ts';
+import { seatPlace } from './map_places.ts';
+
+const STOPPED_MS = 300;
 
 test.use({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
 
@@ -32,13 +34,7 @@ test('a tap on a seat that cannot be had says so where the thumb is', async ({ p
   await house.block(['B-4']);
   await enter(page, house, await house.person());
   const canvas = page.locator('canvas');
-  const { width, height } = (await canvas.boundingBox())!;
-  const plan = readPlan(config);
-  const view = new MapView(plan.bounds, plan.pitch);
-  view.resize(width, height);
-  view.fit();
-  const at = plan.seats.ids.indexOf('B-4');
-  await canvas.tap({ position: view.toScreen(plan.seats.x[at]!, plan.seats.y[at]!) });
+  await canvas.tap({ position: await seatPlace(canvas, config, 'B-4') });
   await expect(page.getByRole('main').locator('.bar')).toContainText('Seat B-4 is not for sale.');
   await expect(page.getByRole('main').locator('.bar')).toBeInViewport();
 });
@@ -56,16 +52,44 @@ test('nothing lies over the map of a phone, and a finger scrolls until somebody 
     expect(tool.y, name).toBeGreaterThanOrEqual(map.y + map.height);
   }
   await expect(canvas).toHaveCSS('touch-action', 'pan-x pan-y');
+  const begun = await bringToMiddle(page, canvas);
   await dragUp(page, canvas);
-  await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(50);
+  await expect.poll(() => scrolled(page)).toBeGreaterThan(begun + 50);
   await page.getByRole('button', { name: 'Zoom in' }).tap();
   await expect(canvas).toHaveCSS('touch-action', 'none');
-  const before = await page.evaluate(() => scrollY);
+  const before = await bringToMiddle(page, canvas);
   await dragUp(page, canvas);
-  expect(await page.evaluate(() => scrollY)).toBe(before);
+  expect(await resting(page)).toBe(before);
   await page.getByRole('button', { name: 'Whole house' }).tap();
   await expect(canvas).toHaveCSS('touch-action', 'pan-x pan-y');
 });
+
+function scrolled(page: Page): Promise<number> {
+  return page.evaluate(() => scrollY);
+}
+
+/** A page that was swiped goes on for a while. Gives where it stops. */
+async function resting(page: Page): Promise<number> {
+  let at = await scrolled(page);
+  await expect
+    .poll(
+      async () => {
+        const before = at;
+        at = await scrolled(page);
+        return at === before;
+      },
+      { intervals: [300] },
+    )
+    .toBe(true);
+  return at;
+}
+
+/** So that the finger touches it, and not what lies over it. */
+async function bringToMiddle(page: Page, canvas: Locator): Promise<number> {
+  await resting(page);
+  await canvas.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+  return resting(page);
+}
 
 /** As a finger does: what the browser makes of it is what is tested. */
 async function dragUp(page: Page, canvas: Locator): Promise<void> {
@@ -76,6 +100,9 @@ async function dragUp(page: Page, canvas: Locator): Promise<void> {
     browser.send('Input.dispatchTouchEvent', { type, touchPoints });
   await touch('touchStart', at(0));
   for (let step = 1; step <= 10; step += 1) await touch('touchMove', at(step));
+  // A finger that stops before it is lifted throws nothing, so the next tap is no brake.
+  await page.waitForTimeout(STOPPED_MS);
+  await touch('touchMove', at(10.1));
   await touch('touchEnd', []);
   await browser.detach();
 }

@@ -1,11 +1,10 @@
 import type { Page } from '@playwright/test';
-import { readPlan } from '../packages/seat-map/src/plan.ts';
-import { MapView } from '../packages/seat-map/src/view.ts';
 import { expectAccessible, expectFitsPhone } from './accessibility.ts';
 import { aHall, SeatedHouse } from './box_office_house.ts';
 import { choose, enter, hold, timer } from './box_office_pages.ts';
 import { expect, test } from './fixtures.ts';
 import { logIn } from './log_in.ts';
+import { seatPlace } from './map_places.ts';
 import { anOrganization } from './organization.ts';
 
 /** Who has nothing left to click waits for it in vain, and who has may be on a busy machine. */
@@ -20,21 +19,11 @@ test('a seat is chosen on the map, held, kept over a refresh and given free', as
   const house = await SeatedHouse.open(baseURL!, { name: 'Map evening', config });
   await enter(page, house, await house.person());
   const canvas = page.locator('canvas');
-  const { width, height } = (await canvas.boundingBox())!;
-  const plan = readPlan(config);
-  const view = new MapView(plan.bounds, plan.pitch);
-  view.resize(width, height);
-  view.fit();
   for (const seat of ['B-4', 'B-5']) {
-    const at = plan.seats.ids.indexOf(seat);
-    const position = view.toScreen(plan.seats.x[at]!, plan.seats.y[at]!);
-    await canvas.click({ position });
+    await canvas.click({ position: await seatPlace(canvas, config, seat) });
     await expect(page.getByText(`Stalls, seat ${seat}`)).toBeVisible();
   }
-  const wheelchair = plan.seats.ids.indexOf('D-1');
-  await canvas.hover({
-    position: view.toScreen(plan.seats.x[wheelchair]!, plan.seats.y[wheelchair]!),
-  });
+  await canvas.hover({ position: await seatPlace(canvas, config, 'D-1') });
   await expect(page.getByText(/^Stalls · D-1 · Wheelchair place/)).toBeVisible();
   await expect(page.getByText(/^Price together R\s?360[.,]00 – R\s?640[.,]00$/)).toBeVisible();
   await expectAccessible(page);

@@ -1,9 +1,10 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible, expectFitsPhone } from './accessibility.ts';
-import { SeatedHouse } from './box_office_house.ts';
+import { aHall, SeatedHouse } from './box_office_house.ts';
 import { demo } from './demo.ts';
 import { expect, test } from './fixtures.ts';
 import { logIn } from './log_in.ts';
+import { seatPlace, wholeHouse } from './map_places.ts';
 
 const TEST_MS_MAX = 360_000;
 
@@ -25,23 +26,13 @@ async function openRow(page: Page, row: string): Promise<void> {
   await page.locator('summary', { hasText: `Row ${row}` }).click();
 }
 
-/** The place of a seat of `aHall` on the canvas: the map shows the whole house, in the middle. */
-async function seatPlace(page: Page, x: number, y: number): Promise<{ x: number; y: number }> {
-  const { width, height } = (await page.locator('canvas').boundingBox())!;
-  const bounds = { x: -1, y: -3, width: 11, height: 12 };
-  const scale = Math.min((width - 24) / bounds.width, (height - 24) / bounds.height, 64);
-  return {
-    x: width / 2 + (x - (bounds.x + bounds.width / 2)) * scale,
-    y: height / 2 + (y - (bounds.y + bounds.height / 2)) * scale,
-  };
-}
-
 test('a seat is blocked by a click, and the box office sees it at once', async ({
   page,
   otherPage,
   baseURL,
 }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'Blocked' });
+  const config = aHall();
+  const house = await SeatedHouse.open(baseURL!, { name: 'Blocked', config });
   const buyer = await house.person();
   await otherPage.goto(house.page);
   await logIn(otherPage, buyer);
@@ -52,7 +43,8 @@ test('a seat is blocked by a click, and the box office sees it at once', async (
   await openOverlay(page, house);
   await expectAccessible(page);
   await expectFitsPhone(page);
-  await page.locator('canvas').click({ position: await seatPlace(page, 2, 5) });
+  const canvas = page.locator('canvas');
+  await canvas.click({ position: await seatPlace(canvas, config, 'A-3') });
   await expect(page.getByRole('heading', { name: '1 seat chosen' })).toBeVisible();
   await expect(page.getByText('A-3', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Block 1 seat' }).click();
@@ -77,18 +69,21 @@ test('rows and frames are chosen at once; a held seat is blocked only when that 
   otherPage,
   baseURL,
 }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'Frames' });
+  const config = aHall();
+  const house = await SeatedHouse.open(baseURL!, { name: 'Frames', config });
+  const canvas = page.locator('canvas');
   await openOverlay(page, house);
   await page.getByLabel('a row', { exact: true }).check();
-  await page.locator('canvas').click({ position: await seatPlace(page, 4, 6) });
+  await canvas.click({ position: await seatPlace(canvas, config, 'B-5') });
   await expect(page.getByRole('heading', { name: '10 seats chosen' })).toBeVisible();
   await page.getByRole('button', { name: 'Let go' }).click();
 
   await page.getByLabel('all in a frame').check();
-  await page.locator('canvas').scrollIntoViewIfNeeded();
-  const box = (await page.locator('canvas').boundingBox())!;
-  const from = await seatPlace(page, -0.5, 4.5);
-  const to = await seatPlace(page, 2.5, 6.5);
+  await canvas.scrollIntoViewIfNeeded();
+  const box = (await canvas.boundingBox())!;
+  const { view } = await wholeHouse(canvas, config);
+  const from = view.toScreen(-0.5, 4.5);
+  const to = view.toScreen(2.5, 6.5);
   await page.mouse.move(box.x + from.x, box.y + from.y);
   await page.mouse.down();
   await page.mouse.move(box.x + to.x, box.y + to.y, { steps: 4 });
