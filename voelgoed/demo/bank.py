@@ -28,7 +28,7 @@ from voelgoed.ticketing.rules.money import money_text
 
 PLACE = "/demo-bank"
 BODY_BYTES_MAX = 1_000
-SIGNATURE = "&signature="
+SIGNATURE = b"&signature="
 Status = Literal["succeeded", "failed"]
 WORDS: dict[Status, str] = {"succeeded": "Pay {amount}", "failed": "Have the card declined"}
 HEADERS = {
@@ -96,11 +96,10 @@ class Bank:
         return Redirect(asked.return_url, status_code=303)
 
     def _read(self, request: Request[Any, Any, Any]) -> Asked:
-        query = request.scope["query_string"].decode("latin-1")
-        signed, _, signature = query.rpartition(SIGNATURE)
-        if not hmac.compare_digest(self._sign(signed.encode()), signature):
+        signed, _, signature = request.scope["query_string"].rpartition(SIGNATURE)
+        if not hmac.compare_digest(self._sign(signed).encode(), signature):
             raise NotOfTheDemo()
-        return msgspec.convert(dict(parse_qsl(signed)), Asked, strict=False)
+        return msgspec.convert(dict(parse_qsl(signed.decode())), Asked, strict=False)
 
     def _signed(self, body: bytes, now: datetime) -> Mapping[str, str]:
         at = str(int(now.timestamp()))
