@@ -1,4 +1,4 @@
-"""Real PostgreSQL, real Valkey, real HTTP. Every test has a database of its own."""
+"""Real PostgreSQL, real Valkey, real HTTP. Every test has an organisation of its own."""
 
 import asyncio
 import contextlib
@@ -8,7 +8,9 @@ import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import httpx
@@ -112,14 +114,9 @@ def _fastest_place() -> Path | None:
     return None
 
 
-@pytest.fixture
-async def database_name(postgres: EmbeddedPostgres) -> AsyncIterator[str]:
-    async with a_database(postgres) as name:
-        yield name
-
-
 @contextlib.asynccontextmanager
 async def a_database(postgres: EmbeddedPostgres) -> AsyncIterator[str]:
+    """A copy of the migrated database."""
     name = f"test_{os.getpid()}_{next(numbers)}"
     admin = await asyncpg.connect(postgres.url("postgres", "postgres"))
     try:
@@ -130,28 +127,108 @@ async def a_database(postgres: EmbeddedPostgres) -> AsyncIterator[str]:
         await admin.close()
 
 
-@pytest.fixture
-def database_url(postgres: EmbeddedPostgres, database_name: str) -> str:
-    return postgres.url(database=database_name)
-
-
-@pytest.fixture
-def clock() -> MovableClock:
-    return MovableClock()
-
-
-@pytest.fixture
-async def services(database_url: str, clock: MovableClock) -> AsyncIterator[Services]:
+@contextlib.asynccontextmanager
+async def a_node(database_url: str, clock: MovableClock) -> AsyncIterator[Services]:
     settings = Settings(database_connections_max=10)
     services = build_services(settings, database_url, clock, MASTER_KEY)
     async with running(services, with_jobs=False):
         yield services
 
 
+# A test runs in an organisation of its own, in the database and on the server that its worker
+# keeps for all of them. A test marked `own_database` has both to itself.
+
+
 @pytest.fixture
-async def url(services: Services) -> AsyncIterator[str]:
-    async with serving(services) as url:
+def database_name(request: pytest.FixtureRequest) -> str:
+    return _own_or_shared(request, "database_name")
+
+
+@pytest.fixture
+def database_url(postgres: EmbeddedPostgres, database_name: str) -> str:
+    return postgres.url(database=database_name)
+
+
+@pytest.fixture
+def clock(request: pytest.FixtureRequest) -> MovableClock:
+    return _own_or_shared(request, "clock")
+
+
+@pytest.fixture
+def services(request: pytest.FixtureRequest) -> Services:
+    return _own_or_shared(request, "services")
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest) -> str:
+    return _own_or_shared(request, "url")
+
+
+def _own_or_shared(request: pytest.FixtureRequest, what: str) -> Any:
+    if request.node.get_closest_marker("own_database") is not None:
+        return request.getfixturevalue(f"own_{what}")
+    request.getfixturevalue("left_at_rest")
+    return request.getfixturevalue(f"shared_{what}")
+
+
+@pytest.fixture
+async def own_database_name(postgres: EmbeddedPostgres) -> AsyncIterator[str]:
+    async with a_database(postgres) as name:
+        yield name
+
+
+@pytest.fixture
+def own_clock() -> MovableClock:
+    return MovableClock()
+
+
+@pytest.fixture
+async def own_services(database_url: str, own_clock: MovableClock) -> AsyncIterator[Services]:
+    async with a_node(database_url, own_clock) as services:
+        yield services
+
+
+@pytest.fixture
+async def own_url(own_services: Services) -> AsyncIterator[str]:
+    async with serving(own_services) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+async def shared_database_name(postgres: EmbeddedPostgres) -> AsyncIterator[str]:
+    async with a_database(postgres) as name:
+        yield name
+
+
+@pytest.fixture(scope="session")
+def shared_clock() -> MovableClock:
+    return MovableClock()
+
+
+@pytest.fixture(scope="session")
+async def shared_services(
+    postgres: EmbeddedPostgres, shared_database_name: str, shared_clock: MovableClock
+) -> AsyncIterator[Services]:
+    async with a_node(postgres.url(database=shared_database_name), shared_clock) as services:
+        yield services
+
+
+@pytest.fixture(scope="session")
+async def shared_url(shared_services: Services) -> AsyncIterator[str]:
+    async with serving(shared_services) as url:
+        yield url
+
+
+@pytest.fixture
+async def left_at_rest(
+    shared_services: Services, shared_clock: MovableClock
+) -> AsyncIterator[None]:
+    """What a test began on the shared server ends with the test, and so does its time."""
+    yield
+    shared_clock.ahead = timedelta()
+    await shared_services.watch.is_idle()
+    await shared_services.manifests.is_idle()
+    await shared_services.live.is_idle()
 
 
 @contextlib.asynccontextmanager

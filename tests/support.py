@@ -4,7 +4,7 @@ import socket
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from secrets import token_bytes
+from secrets import token_bytes, token_hex
 from typing import Any, get_args
 from uuid import UUID
 
@@ -44,6 +44,10 @@ class Tenant:
     def id(self) -> UUID:
         return self.organization.id
 
+    @property
+    def slug(self) -> str:
+        return self.organization.slug
+
     def as_(self, role: Role) -> dict[str, str]:
         """Request headers of somebody with that role."""
         return {"Authorization": f"Bearer {self.tokens[role]}"}
@@ -54,17 +58,19 @@ class Tenant:
         )
 
 
-async def a_tenant(services: Services, slug: str) -> Tenant:
-    """An organisation with one logged-in user of every role, all with the same password."""
-    tenant = Tenant(Organization(new_id(), slug, slug.title()))
+async def a_tenant(services: Services, name: str) -> Tenant:
+    """An organisation with one logged-in user of every role, all with the same password. Others of
+    that name may be beside it, so its slug says more."""
+    slug = f"{name}-{token_hex(6)}"
+    tenant = Tenant(Organization(new_id(), slug, name.title()))
     async with services.database.transaction(tenant.id) as tx:
-        await insert_organization(tx, slug, slug.title())
+        await insert_organization(tx, slug, name.title())
         for role in get_args(Role):
             user = User(
                 id=new_id(),
                 organization_id=tenant.id,
-                email=f"{role}@{slug}.example",
-                name=f"{slug} {role}",
+                email=f"{role}@{name}.example",
+                name=f"{name} {role}",
                 role=role,
                 status="active",
                 version=1,

@@ -195,7 +195,7 @@ async def test_a_body_that_never_comes(
 
 
 async def test_an_address_of_the_client_that_is_none(client: httpx.AsyncClient, tenant: Tenant):
-    given = {"organization": "acme", "email": "a@b.example", "password": "wrong password"}
+    given = {"organization": tenant.slug, "email": "a@b.example", "password": "wrong password"}
     headers = {"X-Forwarded-For": "x" * 9_000}
     answer = await client.post("/api/sessions", json=given, headers=headers)
     assert_is_error(answer, 401, "invalid_credentials")

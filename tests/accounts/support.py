@@ -12,15 +12,19 @@ ELSEWHERE = {"X-Forwarded-For": "203.0.113.9"}
 
 
 async def log_in(
-    client: httpx.AsyncClient, headers: dict[str, str] | None = None, **changes: str
+    client: httpx.AsyncClient,
+    tenant: Tenant,
+    headers: dict[str, str] | None = None,
+    **changes: str,
 ) -> httpx.Response:
-    given = {"organization": "acme", "email": "owner@acme.example", "password": PASSWORD}
+    """As the owner of acme, if nothing else is said."""
+    given = {"organization": tenant.slug, "email": "owner@acme.example", "password": PASSWORD}
     return await client.post("/api/sessions", json=given | changes, headers=headers)
 
 
-async def register(client: httpx.AsyncClient, **changes: str) -> httpx.Response:
+async def register(client: httpx.AsyncClient, tenant: Tenant, **changes: str) -> httpx.Response:
     given = {
-        "organization": "acme",
+        "organization": tenant.slug,
         "email": "ann@visitor.example",
         "name": "Ann",
         "password": PASSWORD,

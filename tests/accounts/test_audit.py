@@ -316,14 +316,14 @@ WRITES = [
     Write(
         "POST",
         "/api/sessions",
-        {"organization": "acme", "email": "box_office@acme.example", "password": PASSWORD},
+        {"organization": "{slug}", "email": "box_office@acme.example", "password": PASSWORD},
         "logged_in",
         by="box_office",
     ),
     Write(
         "POST",
         "/api/registrations",
-        {"organization": "acme", "email": "r@a.example", "name": "R", "password": PASSWORD},
+        {"organization": "{slug}", "email": "r@a.example", "name": "R", "password": PASSWORD},
         "user_created",
     ),
 ]
@@ -344,7 +344,7 @@ def test_the_writes_below_are_all_the_writes_there_are(services: Services) -> No
 async def test_every_write_is_in_the_log_with_who_did_it_and_from_where(
     client: httpx.AsyncClient, tenant: Tenant
 ) -> None:
-    ids: dict[str, str] = {"seat_id:str": "A1", "provider:str": "paylink"}
+    ids: dict[str, str] = {"slug": tenant.slug, "seat_id:str": "A1", "provider:str": "paylink"}
     for write in WRITES:
         path, body = filled_in(write.path, ids), filled_in(write.body, ids)
         # The newest entries before, to tell which ones this write adds.

@@ -103,7 +103,7 @@ async def test_every_method_that_changes_something_is_guarded(
 async def test_nobody_is_logged_in_by_another_site(
     client: httpx.AsyncClient, tenant: Tenant
 ) -> None:
-    given = {"organization": "acme", "email": "owner@acme.example", "password": PASSWORD}
+    given = {"organization": tenant.slug, "email": "owner@acme.example", "password": PASSWORD}
     answer = await client.post(
         "/api/sessions", json=given, headers={"Sec-Fetch-Site": "cross-site"}
     )

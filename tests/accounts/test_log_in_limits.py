@@ -19,8 +19,8 @@ async def test_the_eleventh_attempt_must_wait_even_with_the_right_password(
     client: httpx.AsyncClient, tenant: Tenant
 ) -> None:
     for _ in range(10):
-        assert (await log_in(client, password=WRONG)).status_code == 401
-    answer = await log_in(client)
+        assert (await log_in(client, tenant, password=WRONG)).status_code == 401
+    answer = await log_in(client, tenant)
     assert (answer.status_code, answer.json()["error"]) == (429, "rate_limited")
     assert 0 < int(answer.headers["retry-after"]) <= 15 * 60
 
@@ -29,10 +29,10 @@ async def test_a_limit_is_for_one_address_book_entry_at_one_place(
     client: httpx.AsyncClient, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(actions, "PER_EMAIL_AND_IP", Limit(1, timedelta(minutes=15)))
-    await log_in(client, password=WRONG)
-    assert (await log_in(client, email="OWNER@acme.example")).status_code == 429
-    assert (await log_in(client, email="admin@acme.example")).status_code == 201
-    assert (await log_in(client, headers=ELSEWHERE)).status_code == 201
+    await log_in(client, tenant, password=WRONG)
+    assert (await log_in(client, tenant, email="OWNER@acme.example")).status_code == 429
+    assert (await log_in(client, tenant, email="admin@acme.example")).status_code == 201
+    assert (await log_in(client, tenant, headers=ELSEWHERE)).status_code == 201
 
 
 async def test_the_right_password_forgives_the_wrong_ones_before_it(
@@ -40,9 +40,9 @@ async def test_the_right_password_forgives_the_wrong_ones_before_it(
 ) -> None:
     monkeypatch.setattr(actions, "PER_EMAIL_AND_IP", Limit(3, timedelta(minutes=15)))
     for _ in range(3):
-        await log_in(client, password=WRONG)
-        await log_in(client, password=WRONG)
-        assert (await log_in(client)).status_code == 201
+        await log_in(client, tenant, password=WRONG)
+        await log_in(client, tenant, password=WRONG)
+        assert (await log_in(client, tenant)).status_code == 201
 
 
 async def test_after_a_while_one_may_try_again(
@@ -52,10 +52,10 @@ async def test_after_a_while_one_may_try_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(actions, "PER_EMAIL_AND_IP", Limit(1, timedelta(minutes=15)))
-    await log_in(client, password=WRONG)
-    refused = await log_in(client)
+    await log_in(client, tenant, password=WRONG)
+    refused = await log_in(client, tenant)
     clock.ahead = timedelta(seconds=int(refused.headers["retry-after"]))
-    assert (await log_in(client)).status_code == 201
+    assert (await log_in(client, tenant)).status_code == 201
 
 
 @pytest.mark.parametrize("limit", ["PER_EMAIL", "PER_IP"])
@@ -66,15 +66,17 @@ async def test_guessing_is_limited_over_all_places_and_over_all_accounts_too(
     for guess in range(3):
         place = {"X-Forwarded-For": f"203.0.113.{guess}"} if limit == "PER_EMAIL" else None
         email = f"{guess}@acme.example" if limit == "PER_IP" else "owner@acme.example"
-        answer = await log_in(client, headers=place, email=email, password=WRONG)
+        answer = await log_in(client, tenant, headers=place, email=email, password=WRONG)
         assert answer.status_code == (401 if guess < 2 else 429)
 
 
 ATTEMPTS_AT_ONCE = 8  # fewer than the pool has connections, so that all can wait for each other
 
 
-async def attempts_at_once(client: httpx.AsyncClient, email: str) -> Counter[int]:
-    attempts = (log_in(client, email=email, password=WRONG) for _ in range(ATTEMPTS_AT_ONCE))
+async def attempts_at_once(client: httpx.AsyncClient, tenant: Tenant, email: str) -> Counter[int]:
+    attempts = (
+        log_in(client, tenant, email=email, password=WRONG) for _ in range(ATTEMPTS_AT_ONCE)
+    )
     return Counter(answer.status_code for answer in await asyncio.gather(*attempts))
 
 
@@ -94,7 +96,7 @@ async def test_attempts_at_the_same_moment_never_exceed_the_limit(
 ) -> None:
     monkeypatch.setattr(actions, "PER_EMAIL_AND_IP", Limit(3, timedelta(minutes=15)))
     for number in range(8):
-        verdicts = await attempts_at_once(client, f"{number}@acme.example")
+        verdicts = await attempts_at_once(client, tenant, f"{number}@acme.example")
         assert verdicts == {401: 3, 429: ATTEMPTS_AT_ONCE - 3}
 
 
@@ -121,4 +123,4 @@ async def test_control_they_do_where_reading_and_counting_are_two_steps(
 
     monkeypatch.setattr(actions, "PER_EMAIL_AND_IP", Limit(3, timedelta(minutes=15)))
     monkeypatch.setattr(actions, "take", take_carelessly)
-    assert await attempts_at_once(client, "owner@acme.example") == {401: ATTEMPTS_AT_ONCE}
+    assert await attempts_at_once(client, tenant, "owner@acme.example") == {401: ATTEMPTS_AT_ONCE}

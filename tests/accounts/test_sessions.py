@@ -57,7 +57,7 @@ async def test_the_last_use_is_written_down_at_most_once_a_minute(
 async def test_logging_out_ends_this_session_and_takes_the_cookie(
     client: httpx.AsyncClient, tenant: Tenant
 ) -> None:
-    token = (await log_in(client)).json()["data"]["token"]
+    token = (await log_in(client, tenant)).json()["data"]["token"]
     answer = await client.delete("/api/session")
     assert answer.status_code == 204
     assert COOKIE not in client.cookies
@@ -71,7 +71,7 @@ async def test_logging_out_everywhere_ends_every_session_of_mine_and_only_mine(
     client: httpx.AsyncClient, tenant: Tenant, other_tenant: Tenant
 ) -> None:
     mine = [tenant.tokens["owner"]]
-    mine += [(await log_in(client)).json()["data"]["token"] for _ in range(2)]
+    mine += [(await log_in(client, tenant)).json()["data"]["token"] for _ in range(2)]
     client.cookies.clear()
     answer = await client.delete("/api/sessions", headers=tenant.as_("owner"))
     assert answer.status_code == 204
@@ -81,7 +81,7 @@ async def test_logging_out_everywhere_ends_every_session_of_mine_and_only_mine(
 
 
 async def test_i_see_where_i_am_logged_in(client: httpx.AsyncClient, tenant: Tenant) -> None:
-    await log_in(client, headers={"User-Agent": "Phone", **ELSEWHERE})
+    await log_in(client, tenant, headers={"User-Agent": "Phone", **ELSEWHERE})
     client.cookies.clear()
     answer = await client.get("/api/sessions", headers=tenant.as_("owner"))
     phone, here = answer.json()["data"]
@@ -94,7 +94,7 @@ async def test_sessions_that_are_over_are_not_listed(
     client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock
 ):
     clock.ahead += timedelta(hours=13)
-    given = {"organization": "acme", "email": "owner@acme.example", "password": PASSWORD}
+    given = {"organization": tenant.slug, "email": "owner@acme.example", "password": PASSWORD}
     token = (await client.post("/api/sessions", json=given)).json()["data"]["token"]
     listed = await client.get("/api/sessions", headers={"Authorization": f"Bearer {token}"})
     assert [session["current"] for session in listed.json()["data"]] == [True]
@@ -104,7 +104,7 @@ async def test_nobody_keeps_more_than_a_hundred_sessions(
     client: httpx.AsyncClient, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("voelgoed.accounts.actions.sessions.SESSIONS_MAX", 3)
-    given = {"organization": "acme", "email": "owner@acme.example", "password": PASSWORD}
+    given = {"organization": tenant.slug, "email": "owner@acme.example", "password": PASSWORD}
     tokens = [
         (await client.post("/api/sessions", json=given)).json()["data"]["token"] for _ in range(4)
     ]

@@ -77,7 +77,7 @@ class Users:
         return answer.status_code == 200
 
     async def can_log_in(self, email: str, password: str) -> bool:
-        given = {"organization": "acme", "email": email, "password": password}
+        given = {"organization": self.tenant.slug, "email": email, "password": password}
         return (await self.client.post("/api/sessions", json=given)).status_code == 201
 
 

@@ -25,6 +25,8 @@ from tests.chaos.processes import (
 )
 from tests.support import a_venue
 
+pytestmark = pytest.mark.own_database
+
 CLIENTS = 4
 KEYS_MAX = 5_000
 

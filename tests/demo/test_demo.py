@@ -28,6 +28,8 @@ from voelgoed.scanning.actions.recount import recount_all
 from voelgoed.seating.actions.rebuild import rebuild_all
 from voelgoed.services import Services, build_services, running
 
+pytestmark = pytest.mark.own_database
+
 SETTINGS = Settings(database_connections_max=10)
 KILLED_AFTER = (3, 25, 60, 100, 140, 200, 260)
 """Commits. Those that find their work done count too, so each start comes further than the one before."""

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from tests.conftest import serving
 from tests.demo.test_demo import its_services, make
@@ -14,6 +15,8 @@ from voelgoed.device.simulation.venue import LogIn
 from voelgoed.scanning.actions.devices import list_devices
 from voelgoed.scanning.actions.recount import recount_all
 from voelgoed.services import Services
+
+pytestmark = pytest.mark.own_database
 
 OPTIONS = Options(
     devices=3,

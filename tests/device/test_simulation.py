@@ -18,6 +18,8 @@ from voelgoed.device.simulation.report import Findings, findings_of
 from voelgoed.device.simulation.venue import ListedConflict, ListedScan, LogIn, SimulationFault
 from voelgoed.services import build_services, running
 
+pytestmark = pytest.mark.own_database
+
 OPTIONS = Options(
     devices=3, visitors=40, seconds=4, outage=0.5, clock_error_s=30.0, cheats=0.4, seed=3
 )

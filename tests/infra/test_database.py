@@ -13,6 +13,8 @@ from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.refusal import StorageUnavailable
 from voelgoed.services import Services
 
+pytestmark = pytest.mark.own_database
+
 
 async def name_of(database: Database, tenant: Tenant) -> str | None:
     async with database.transaction(tenant.id) as tx:

@@ -16,6 +16,8 @@ from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.jobs import Jobs, enqueue
 from voelgoed.services import Services
 
+pytestmark = pytest.mark.own_database
+
 
 class Greeting(msgspec.Struct):
     name: str

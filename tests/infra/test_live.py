@@ -15,6 +15,8 @@ from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.live import Envelope, Live, Subscription, current_seq
 from voelgoed.services import Services
 
+pytestmark = pytest.mark.own_database
+
 TOPIC = "event:1"
 Look = Callable[[Transaction], Awaitable[dict[str, object] | None]]
 

@@ -13,6 +13,8 @@ from voelgoed.infra.migrate import (
     require_current_schema,
 )
 
+pytestmark = pytest.mark.own_database
+
 
 @pytest.fixture
 async def empty(postgres: EmbeddedPostgres):

@@ -9,6 +9,8 @@ from tests.support import Tenant
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.services import Services
 
+pytestmark = pytest.mark.own_database
+
 NOT_OF_A_TENANT = {
     "_pogo_migration": "which migrations have run",
     "_pogo_version": "the migration library's own version",

@@ -41,6 +41,8 @@ from voelgoed.ticketing.rules.payments import meaning_of
 from voelgoed.ticketing.store import holds as hold_store
 from voelgoed.ticketing.store import orders, payments, tickets
 
+pytestmark = pytest.mark.own_database
+
 SEATS = [f"A{number}" for number in range(1, 21)]
 BLOCKS = 5
 ROUNDS = 20

@@ -33,6 +33,8 @@ from voelgoed.services import Services
 from voelgoed.ticketing.actions.hold_changes import extend_hold, release_hold
 from voelgoed.ticketing.model.holds import Booking, NewBooking, PlacesWish
 
+pytestmark = pytest.mark.own_database
+
 
 @pytest.fixture
 def clock() -> StoppedClock:

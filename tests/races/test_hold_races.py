@@ -22,6 +22,8 @@ from tests.ticketing.hold_support import Customer
 from voelgoed.services import Services
 from voelgoed.ticketing.model.holds import Booking, NewBooking, PlacesWish
 
+pytestmark = pytest.mark.own_database
+
 
 @pytest.fixture
 def clock() -> StoppedClock:

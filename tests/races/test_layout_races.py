@@ -39,6 +39,8 @@ from voelgoed.seating.store import seats as store
 from voelgoed.seating.store.event_layouts import lock_event_layout
 from voelgoed.services import Services
 
+pytestmark = pytest.mark.own_database
+
 ROUNDS = 20
 NO_BALCONY = {"disabled_zones": [str(BALCONY)]}
 NO_FLOOR = {"disabled_zones": [str(FLOOR)]}

@@ -38,6 +38,8 @@ from voelgoed.seating.actions.places import Places
 from voelgoed.seating.model.refusals import HoldGone
 from voelgoed.services import Services
 
+pytestmark = pytest.mark.own_database
+
 MOMENT = timedelta(microseconds=1)
 ROUNDS = 20
 

@@ -29,6 +29,8 @@ from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.services import Services
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
 
+pytestmark = pytest.mark.own_database
+
 GATES = 10
 DEVICES = 50
 ROUNDS = 3

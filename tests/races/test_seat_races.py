@@ -38,6 +38,8 @@ from voelgoed.seating.model.refusals import HoldGone, SeatNotAvailable, SeatsCha
 from voelgoed.seating.rules.selection import Booker, check_selection
 from voelgoed.services import Services
 
+pytestmark = pytest.mark.own_database
+
 SEATS = 60
 ROUNDS = 20
 MOMENT = timedelta(microseconds=1)

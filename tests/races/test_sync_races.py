@@ -27,6 +27,8 @@ from voelgoed.scanning.actions.stories import Stories
 from voelgoed.services import Services
 from voelgoed.ticketing.model.tickets import Ticket
 
+pytestmark = pytest.mark.own_database
+
 ROUNDS = 5
 MINUTE = timedelta(minutes=1)
 

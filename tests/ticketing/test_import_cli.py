@@ -33,7 +33,7 @@ async def run(
     installation: Installation, desk: Desk, *arguments: str | Path, **settings: str
 ) -> tuple[int, Process]:
     """`voelgoed tickets ...` for the desk's event, to its end."""
-    where = ("--organization", "acme", "--event", desk.event.event_id)
+    where = ("--organization", desk.tenant.slug, "--event", desk.event.event_id)
     given = {"database_url": desk.services.database.url, "master_key": MASTER_KEY} | settings
     process = installation.run("tickets", *map(str, arguments), *where, **given)
     return await asyncio.to_thread(process.wait), process
@@ -119,7 +119,7 @@ async def test_what_is_not_there_is_explained(
     unknown = ("--event", "01a1e103-7dfe-725d-8bf3-a07322fb1c93")
     given = {"database_url": desk.services.database.url, "master_key": MASTER_KEY}
     process = installation.run(
-        "tickets", "import", str(file), "--organization", "acme", *unknown, **given
+        "tickets", "import", str(file), "--organization", desk.tenant.slug, *unknown, **given
     )
     assert await asyncio.to_thread(process.wait) == 1
     assert "There is no such event." in process.err

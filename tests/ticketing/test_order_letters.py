@@ -30,6 +30,8 @@ from voelgoed.ticketing import jobs as ticketing_jobs
 from voelgoed.ticketing.actions.issuing import LETTER
 from voelgoed.ticketing.actions.letters import AGAIN_PER_ORDER
 
+pytestmark = pytest.mark.own_database
+
 PUBLIC_URL = "https://tickets.example/"
 ANNA = "anna@example.com"
 

@@ -26,7 +26,7 @@ from voelgoed.services import Services, build_services, running
 from voelgoed.ticketing.actions import hold_changes
 from voelgoed.ticketing.actions.hold_changes import sweep_all
 
-pytestmark = pytest.mark.usefixtures("patience")
+pytestmark = [pytest.mark.own_database, pytest.mark.usefixtures("patience")]
 
 MOMENT = timedelta(microseconds=1)
 FIVE_MINUTES = timedelta(minutes=5)
