@@ -1,15 +1,17 @@
 """PostgreSQL refuses to run as root, so for root it runs as a user of its own."""
 
+import fcntl
 import os
 import pwd
 import subprocess
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 NAME = "voelgoed"
 ATTEMPTS_MAX = 10
+USER_FILES = Path("/etc")
 
 
 class ServiceUserError(Exception):
@@ -33,14 +35,28 @@ def as_the_owner_of(directory: Path) -> list[str]:
 def _service_user() -> pwd.struct_passwd:
     command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin"]
     complaint: list[str] = []
-    # More than once, because useradd fails while another one has the user file locked.
-    for attempt in range(ATTEMPTS_MAX):
-        with suppress(KeyError):
-            return pwd.getpwnam(NAME)
-        time.sleep(0.1 * attempt)
-        complaint = _call([*command, NAME]).stderr.strip().splitlines()
+    with _alone():
+        # More than once, because useradd fails while another program has the user file locked.
+        for attempt in range(ATTEMPTS_MAX):
+            with suppress(KeyError):
+                return pwd.getpwnam(NAME)
+            time.sleep(0.1 * attempt)
+            complaint = _call([*command, NAME]).stderr.strip().splitlines()
     reason = complaint[-1] if complaint else "no reason given"
     raise ServiceUserError(f"cannot add the system user {NAME}: {reason}")
+
+
+@contextmanager
+def _alone() -> Generator[None]:
+    """Only one of our processes adds the user. useradd looks whether there is one before it locks the
+    file: of two at the same time the second gives the user another id, and the first one's
+    directory belongs to nobody."""
+    directory = os.open(USER_FILES, os.O_RDONLY)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(directory)
 
 
 def _hand_over(directory: Path, uid: int, gid: int) -> None:
