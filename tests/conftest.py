@@ -8,7 +8,6 @@ import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +154,8 @@ def clock(request: pytest.FixtureRequest) -> MovableClock:
 
 
 @pytest.fixture
-def services(request: pytest.FixtureRequest) -> Services:
+def services(request: pytest.FixtureRequest, clock: MovableClock) -> Services:
+    """A test that needs another time has it from the beginning."""
     return _own_or_shared(request, "services")
 
 
@@ -183,8 +183,8 @@ def own_clock() -> MovableClock:
 
 
 @pytest.fixture
-async def own_services(database_url: str, own_clock: MovableClock) -> AsyncIterator[Services]:
-    async with a_node(database_url, own_clock) as services:
+async def own_services(database_url: str, clock: MovableClock) -> AsyncIterator[Services]:
+    async with a_node(database_url, clock) as services:
         yield services
 
 
@@ -225,7 +225,7 @@ async def left_at_rest(
 ) -> AsyncIterator[None]:
     """What a test began on the shared server ends with the test, and so does its time."""
     yield
-    shared_clock.ahead = timedelta()
+    shared_clock.reset()
     await shared_services.watch.is_idle()
     await shared_services.manifests.is_idle()
     await shared_services.live.is_idle()

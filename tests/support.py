@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from secrets import token_bytes, token_hex
-from typing import Any, get_args
+from typing import Any, Self, get_args
 from uuid import UUID
 
 import httpx
@@ -23,15 +23,25 @@ from voelgoed.services import Services
 MASTER_KEY_BYTES = bytes(range(32))
 PASSWORD = "correct horse battery staple"
 SOON = datetime(2030, 6, 1, 16, 0, tzinfo=UTC)
+STOPPED_AT = SOON - timedelta(days=1)
 PATIENCE_S = 60
 
 
 class MovableClock(Clock):
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
         self.ahead = timedelta()
+        self._stopped_at: datetime | None = None
+
+    def stop(self) -> Self:
+        """Stand still until it is moved, so that two can do something at the same instant."""
+        self._stopped_at = STOPPED_AT
+        return self
 
     def now(self) -> datetime:
-        return super().now() + self.ahead
+        return (self._stopped_at or super().now()) + self.ahead
 
 
 @dataclass

@@ -11,9 +11,8 @@ from tests.seating.api_support import SeatedEvent, a_config, a_seated_event
 from tests.seating.race_support import (
     COUNTERS_THAT_DIFFER_FROM_ROWS,
     IMPOSSIBLE_SEATS,
-    StoppedClock,
 )
-from tests.support import a_tenant
+from tests.support import MovableClock, a_tenant
 from tests.ticketing.hold_support import Customer, Shop, a_shop, customers, table
 from voelgoed.services import Services
 from voelgoed.ticketing.actions.hold_changes import sweep_all
@@ -126,7 +125,7 @@ async def an_evening(shops: list[Shop], config: dict[str, Any] | None = None) ->
 
 @asynccontextmanager
 async def an_evening_on(
-    nodes: int, database_url: str, clock: StoppedClock, redis_url: str | None
+    nodes: int, database_url: str, clock: MovableClock, redis_url: str | None
 ) -> AsyncIterator[Evening]:
     async with AsyncExitStack() as stack:
         shops = [

@@ -20,14 +20,13 @@ from tests.conftest import MASTER_KEY
 from tests.races.test_seat_races import deadlocked
 from tests.seating.race_support import (
     FLOOR,
-    StoppedClock,
     a_node,
     ask,
     is_stuck,
     outcomes,
     refusals,
 )
-from tests.support import Tenant
+from tests.support import MovableClock, Tenant
 from tests.ticketing.sales_support import CASH, ELSEWHERE, Sales, sales
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.refusal import Refusal
@@ -57,7 +56,7 @@ class Nodes:
     ahead: Sales
 
     @property
-    def clocks(self) -> list[StoppedClock]:
+    def clocks(self) -> list[MovableClock]:
         return [each.services.clock for each in (self.here, self.beside, self.ahead)]  # type: ignore[misc]
 
     def at(self, moment: timedelta) -> None:
@@ -73,16 +72,16 @@ class Nodes:
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture
 async def nodes(services: Services, tenant: Tenant, database_url: str) -> AsyncIterator[Nodes]:
     here = await sales(services, tenant)
     async with (
-        a_node(database_url, StoppedClock(), master_key=MASTER_KEY) as beside,
-        a_node(database_url, StoppedClock(), master_key=MASTER_KEY) as ahead,
+        a_node(database_url, MovableClock().stop(), master_key=MASTER_KEY) as beside,
+        a_node(database_url, MovableClock().stop(), master_key=MASTER_KEY) as ahead,
     ):
         yield Nodes(here, here.on(beside), here.on(ahead))
 

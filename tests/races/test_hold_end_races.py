@@ -24,7 +24,8 @@ from tests.races.hold_race_support import (
     sweep,
 )
 from tests.seating.api_support import ONE, PIT, a_config, a_zone
-from tests.seating.race_support import StoppedClock, insistently, outcomes, refusals
+from tests.seating.race_support import insistently, outcomes, refusals
+from tests.support import MovableClock
 from tests.ticketing.hold_support import Customer, a_shop
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.refusal import Refusal, StorageUnavailable
@@ -37,13 +38,13 @@ pytestmark = pytest.mark.own_database
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture(params=["two nodes", "two nodes and Valkey"])
 async def evening(
-    request: pytest.FixtureRequest, database_url: str, clock: StoppedClock
+    request: pytest.FixtureRequest, database_url: str, clock: MovableClock
 ) -> AsyncIterator[Evening]:
     redis_url = None
     if request.param == "two nodes and Valkey":
@@ -80,9 +81,9 @@ class Deeds:
 
 
 @pytest.fixture
-async def evening_at_its_end(database_url: str, clock: StoppedClock) -> AsyncIterator[Evening]:
+async def evening_at_its_end(database_url: str, clock: MovableClock) -> AsyncIterator[Evening]:
     """On two nodes, of which the second is a moment late. The policy is generous."""
-    late = StoppedClock()
+    late = MovableClock().stop()
     late.ahead = -MOMENT
     async with a_shop(database_url, clock) as here, a_shop(database_url, late) as there:
         evening = await an_evening([here, there], a_config(("." * 10,), places={"Pit": 50}))
@@ -459,7 +460,7 @@ class Visitor:
         self.holds += [hold.hold_id for hold in booking.holds]
 
 
-async def test_after_thousands_of_changes_everything_agrees(evening: Evening, clock: StoppedClock):
+async def test_after_thousands_of_changes_everything_agrees(evening: Evening, clock: MovableClock):
     await evening.event.office.policy(max_holds_per_user=10_000, orphan_avoidance_strict=False)
     crowd = await evening.crowd(24)
     visitors = [Visitor(number, evening, who) for number, who in enumerate(crowd)]

@@ -14,10 +14,10 @@ from tests.races.hold_race_support import FIVE_MINUTES, TAKEN, Evening, an_eveni
 from tests.seating.api_support import ONE, PIT, hold_places, refusal
 from tests.seating.race_support import (
     COUNTERS_THAT_DIFFER_FROM_ROWS,
-    StoppedClock,
     outcomes,
     refusals,
 )
+from tests.support import MovableClock
 from tests.ticketing.hold_support import Customer
 from voelgoed.services import Services
 from voelgoed.ticketing.model.holds import Booking, NewBooking, PlacesWish
@@ -26,13 +26,13 @@ pytestmark = pytest.mark.own_database
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture(params=["one node", "two nodes", "two nodes and Valkey"])
 async def evening(
-    request: pytest.FixtureRequest, database_url: str, clock: StoppedClock
+    request: pytest.FixtureRequest, database_url: str, clock: MovableClock
 ) -> AsyncIterator[Evening]:
     redis_url = None
     if request.param == "two nodes and Valkey":

@@ -16,7 +16,6 @@ from tests.seating.race_support import (
     FLOOR,
     FLOOR_PLACES,
     Stage,
-    StoppedClock,
     a_hall,
     a_node,
     a_stage,
@@ -29,7 +28,7 @@ from tests.seating.race_support import (
     pit,
     refusals,
 )
-from tests.support import Tenant
+from tests.support import MovableClock, Tenant
 from voelgoed.seating.actions import places as place_actions
 from voelgoed.seating.actions import seats as seat_actions
 from voelgoed.seating.actions.event_layouts import EventSeating, remove_event_layout
@@ -47,8 +46,8 @@ NO_FLOOR = {"disabled_zones": [str(FLOOR)]}
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ async def stage(services: Services, tenant: Tenant) -> Stage:
 
 
 @pytest.fixture
-async def there(stage: Stage, database_url: str, clock: StoppedClock) -> AsyncIterator[Stage]:
+async def there(stage: Stage, database_url: str, clock: MovableClock) -> AsyncIterator[Stage]:
     """The same event through another node."""
     async with a_node(database_url, clock) as services:
         yield stage.on(services)
@@ -231,7 +230,7 @@ async def test_a_layout_is_removed_or_a_seat_of_it_held(stage: Stage, there: Sta
 
 @pytest.mark.parametrize("replaced", [True, False])
 async def test_what_is_being_sold_as_its_hold_ends_keeps_the_layout_as_it_is(
-    stage: Stage, clock: StoppedClock, replaced: bool
+    stage: Stage, clock: MovableClock, replaced: bool
 ):
     """Who sells began before the end, who changes the layout after it: for the one the hold is
     good, for the other it is over."""
@@ -254,7 +253,7 @@ async def test_what_is_being_sold_as_its_hold_ends_keeps_the_layout_as_it_is(
 
 
 async def test_control_a_sale_that_does_not_share_the_layout_is_deleted_with_it(
-    stage: Stage, clock: StoppedClock
+    stage: Stage, clock: MovableClock
 ):
     """And the seat would be sold again."""
     hold_id = await stage.hold("A1")
@@ -271,7 +270,7 @@ async def test_control_a_sale_that_does_not_share_the_layout_is_deleted_with_it(
 
 
 async def test_what_comes_to_be_sold_after_the_layout_was_changed_is_gone(
-    stage: Stage, clock: StoppedClock
+    stage: Stage, clock: MovableClock
 ):
     """It began before the end of its hold, and waited for whoever changed the layout."""
     hold_id = await stage.hold("C1")
@@ -289,7 +288,7 @@ async def test_what_comes_to_be_sold_after_the_layout_was_changed_is_gone(
 
 
 async def test_sweeping_ended_holds_while_the_layout_is_changed_never_waits_in_a_circle(
-    stage: Stage, there: Stage, clock: StoppedClock
+    stage: Stage, there: Stage, clock: MovableClock
 ):
     other = await another_layout(stage, a_hall(5))
     layouts = [stage.layout_id, other]

@@ -19,7 +19,6 @@ from tests.seating.race_support import (
     FLOOR_PLACES,
     PIT,
     Stage,
-    StoppedClock,
     a_config,
     a_node,
     a_stage,
@@ -31,7 +30,7 @@ from tests.seating.race_support import (
     pit,
     refusals,
 )
-from tests.support import Tenant
+from tests.support import MovableClock, Tenant
 from voelgoed.infra.refusal import Refusal, StorageUnavailable
 from voelgoed.seating.actions import places as actions
 from voelgoed.seating.actions.places import Places
@@ -45,8 +44,8 @@ ROUNDS = 20
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ async def stage(services: Services, tenant: Tenant) -> Stage:
 @pytest.fixture
 async def behind(stage: Stage, database_url: str) -> AsyncIterator[Stage]:
     """The same event through a node whose clock is a moment late."""
-    clock = StoppedClock()
+    clock = MovableClock().stop()
     clock.ahead = -MOMENT
     async with a_node(database_url, clock) as services:
         yield stage.on(services)
@@ -183,7 +182,7 @@ async def test_control_counting_without_a_lock_loses_count(stage: Stage):
 
 
 async def test_of_five_hundred_who_want_the_last_hundred_places_a_hundred_get_one(
-    services: Services, tenant: Tenant, database_url: str, clock: StoppedClock
+    services: Services, tenant: Tenant, database_url: str, clock: MovableClock
 ):
     stage = await a_stage(services, tenant, a_config(floor=1_000))
     await stage.hold_places(floor(900))

@@ -15,7 +15,6 @@ import pytest
 from tests.seating.race_support import (
     FIVE_MINUTES,
     Stage,
-    StoppedClock,
     a_hall,
     a_node,
     a_stage,
@@ -27,7 +26,7 @@ from tests.seating.race_support import (
     refusals,
     waiting_for_a_lock,
 )
-from tests.support import Tenant
+from tests.support import STOPPED_AT, MovableClock, Tenant
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.refusal import Refusal, StorageUnavailable
 from voelgoed.seating.actions import seats as actions
@@ -47,8 +46,8 @@ GROUP = "A1 A2 A3 A4 A5 A6"
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ async def stage(services: Services, tenant: Tenant) -> Stage:
 @pytest.fixture
 async def behind(stage: Stage, database_url: str) -> AsyncIterator[Stage]:
     """The same event through a node whose clock is a moment late."""
-    clock = StoppedClock()
+    clock = MovableClock().stop()
     clock.ahead = -MOMENT
     async with a_node(database_url, clock) as services:
         yield stage.on(services)
@@ -142,7 +141,7 @@ async def test_of_twenty_on_one_seat_exactly_one_wins_and_the_others_are_told_so
 
 
 async def test_groups_that_want_the_same_seats_in_other_orders_get_all_or_nothing(
-    stage: Stage, behind: Stage, clock: StoppedClock
+    stage: Stage, behind: Stage, clock: MovableClock
 ):
     """Nobody waits in a circle: that would be a refusal that is not one, and fail here."""
     random = Random(1)
@@ -286,7 +285,7 @@ async def test_control_a_hold_and_a_block_that_only_look_both_win(stage: Stage, 
 
 
 async def test_a_seat_is_sold_or_taken_over_at_the_moment_its_hold_ends_and_never_both(
-    stage: Stage, behind: Stage, clock: StoppedClock
+    stage: Stage, behind: Stage, clock: MovableClock
 ):
     """For one node the hold has just ended, for the other it has a moment left."""
     until = stage.in_five_minutes()
@@ -307,7 +306,7 @@ async def test_a_seat_is_sold_or_taken_over_at_the_moment_its_hold_ends_and_neve
 
 @pytest.mark.parametrize("protected", [True, False])
 async def test_a_takeover_that_saw_the_hold_before_it_was_sold_gets_nothing(
-    stage: Stage, behind: Stage, clock: StoppedClock, protected: bool
+    stage: Stage, behind: Stage, clock: MovableClock, protected: bool
 ):
     """The tightest of these interleavings, and with it the control."""
     hold_id = await stage.hold("A1")
@@ -366,7 +365,7 @@ async def book(stage: Stage, seats: str) -> UUID:
 
 
 async def test_two_bookings_never_leave_a_seat_alone_between_them(
-    stage: Stage, behind: Stage, clock: StoppedClock
+    stage: Stage, behind: Stage, clock: MovableClock
 ):
     """Each by itself would not."""
     for _ in range(ROUNDS // 2):
@@ -414,7 +413,7 @@ class Deed(NamedTuple):
 
 
 async def test_the_history_of_every_seat_is_one_that_could_be(
-    stage: Stage, behind: Stage, clock: StoppedClock
+    stage: Stage, behind: Stage, clock: MovableClock
 ):
     """A crowd on six seats for a while. Each notes what it did and as which version of the seat:
     read in that order, no seat was ever given to somebody while it was somebody else's."""
@@ -449,7 +448,7 @@ async def test_the_history_of_every_seat_is_one_that_could_be(
                     await actions.sell(tx, view, positions, [hold_id])
                 else:
                     await getattr(actions, name)(tx, view, positions, [hold_id])
-                deed = Deed(name, hold_id, (tx.now - clock.start).total_seconds())
+                deed = Deed(name, hold_id, (tx.now - STOPPED_AT).total_seconds())
                 for row in await ask(tx, WRITTEN_JUST_NOW):
                     noted.append((f"A{row['position'] + 1}", row["version"], deed))
             for seat_id, version, deed in noted:

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from tests.scanning.recovery_support import decide, exported, send_file
 from tests.scanning.support import World
 from tests.scanning.sync_support import hash_of, iso, offline_batch, send, send_queue, signed_batch
-from tests.seating.race_support import StoppedClock
-from tests.support import SOON
+from tests.support import SOON, STOPPED_AT, MovableClock
 from voelgoed.scanning.rules.scan_signatures import SignedFields, sign_scan
 from voelgoed.ticketing.model.tickets import Ticket
 
@@ -105,7 +104,7 @@ class Evening:
     def __init__(
         self,
         nodes: Sequence[World],
-        clock: StoppedClock,
+        clock: MovableClock,
         tickets: Sequence[Ticket],
         off: Sequence[float],
     ) -> None:
@@ -122,7 +121,7 @@ class Evening:
         self.hashes = [await hash_of(self.world, ticket) for ticket in self.tickets]
 
     def at(self, second: float) -> None:
-        self.clock.ahead = START - self.clock.start + timedelta(seconds=second)
+        self.clock.ahead = START - STOPPED_AT + timedelta(seconds=second)
 
     def scan_id(self, number: int) -> str:
         """In the order of their numbers, however often the evening is told."""

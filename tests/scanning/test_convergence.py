@@ -35,8 +35,8 @@ from tests.scanning.evenings import (
 )
 from tests.scanning.support import World, a_world
 from tests.scanning.sync_support import bring, offline, signed, sync
-from tests.seating.race_support import StoppedClock, a_node
-from tests.support import a_client, a_tenant
+from tests.seating.race_support import a_node
+from tests.support import STOPPED_AT, MovableClock, a_client, a_tenant
 from voelgoed.infra.rate_limit import Limit
 from voelgoed.scanning.actions.recount import recount_event
 from voelgoed.services import Services
@@ -48,13 +48,13 @@ Node = tuple[Services, httpx.AsyncClient]
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture
 async def nodes(
-    services: Services, client: httpx.AsyncClient, database_url: str, clock: StoppedClock
+    services: Services, client: httpx.AsyncClient, database_url: str, clock: MovableClock
 ) -> AsyncIterator[list[Node]]:
     """Two, so that what comes at once is not always taken in together."""
     async with (
@@ -68,10 +68,10 @@ async def nodes(
 
 
 async def an_event(
-    nodes: Sequence[Node], clock: StoppedClock, rules: dict[str, Any]
+    nodes: Sequence[Node], clock: MovableClock, rules: dict[str, Any]
 ) -> list[World]:
     """As each node sees it."""
-    clock.ahead = START - clock.start
+    clock.ahead = START - STOPPED_AT
     [(services, client), (other, line)] = nodes
     tenant = await a_tenant(services, f"acme-{uuid4()}")
     world = await a_world(services, client, tenant, gates=2, **rules)
@@ -89,7 +89,7 @@ async def an_event(
 )
 async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_the_same(
     nodes: list[Node],
-    clock: StoppedClock,
+    clock: MovableClock,
     made: list[Made],
     off: tuple[float, ...],
     rules: dict[str, Any],
@@ -126,7 +126,7 @@ async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_t
 )
 async def test_with_gates_online_in_between_all_is_as_if_told_at_once(
     nodes: list[Node],
-    clock: StoppedClock,
+    clock: MovableClock,
     made: list[Made],
     off: tuple[float, ...],
     rules: dict[str, Any],

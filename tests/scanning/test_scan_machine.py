@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.scanning.support import TABLET, Device, World, a_world
-from tests.seating.race_support import StoppedClock
-from tests.support import a_tenant
+from tests.support import MovableClock, a_tenant
 from voelgoed.scanning.actions.own_device import prove
 from voelgoed.scanning.actions.supervision import admit_by_hand, annul, move_ticket
 from voelgoed.scanning.model.scans import NewScan
@@ -66,7 +65,7 @@ class Play:
     def __init__(
         self,
         world: World,
-        clock: StoppedClock,
+        clock: MovableClock,
         tickets: list[Ticket],
         limit: int | None,
         reentry: str,
@@ -176,8 +175,8 @@ class Play:
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 which = st.integers(0, TICKETS - 1)
@@ -209,7 +208,7 @@ steps = st.one_of(
 async def test_decisions_and_counts_are_what_the_model_says(
     services: Services,
     client: httpx.AsyncClient,
-    clock: StoppedClock,
+    clock: MovableClock,
     limit: int | None,
     reentry: str,
     deeds: list[tuple[Any, ...]],

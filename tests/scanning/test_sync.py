@@ -9,7 +9,6 @@ import pytest
 from tests.scanning.node_support import another_node
 from tests.scanning.support import Device, World
 from tests.scanning.sync_support import conflicts, iso, send, signed, signed_batch, sync
-from tests.seating.race_support import StoppedClock
 from tests.support import MovableClock
 from voelgoed.events.actions.events import move_event
 from voelgoed.events.model import Transition
@@ -181,8 +180,8 @@ class TestTenAMinute:
     """And when to come again. While time stands still, only luck can make a difference."""
 
     @pytest.fixture
-    def clock(self) -> StoppedClock:
-        return StoppedClock()
+    def clock(self, clock: MovableClock) -> MovableClock:
+        return clock.stop()
 
     async def refused(self, world: World, device: Device, tickets: list[Ticket]) -> int:
         """Ten batches are taken in; how long to wait with the eleventh."""
@@ -199,7 +198,7 @@ class TestTenAMinute:
         assert all(60 < wait <= 65 for wait in waits)
         assert len(set(waits)) > 1
 
-    async def test_whoever_waited_as_long_as_that_is_heard(self, world: World, clock: StoppedClock):
+    async def test_whoever_waited_as_long_as_that_is_heard(self, world: World, clock: MovableClock):
         device, tickets = await world.device(), await world.tickets(11)
         wait = await self.refused(world, device, tickets)
         eleventh = await signed(world, device, tickets[10])

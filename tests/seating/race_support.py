@@ -384,17 +384,6 @@ async def a_node(
         yield services
 
 
-class StoppedClock(MovableClock):
-    """Stands still until it is moved, so that two can do something at the same instant."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.start = SOON - timedelta(days=1)
-
-    def now(self) -> datetime:
-        return self.start + self.ahead
-
-
 async def outcomes(works: Iterable[Awaitable[T]]) -> list[T | Refusal]:
     """Of all at once. Anything but a refusal is a fault of ours."""
     found = await asyncio.gather(*works, return_exceptions=True)

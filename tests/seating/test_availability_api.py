@@ -280,6 +280,7 @@ async def test_a_stadium_fits_into_one_request_and_its_map_into_a_small_answer(
     assert sum(len(zone["seats"]) for zone in served.json()["zones"]) == 50_000
 
 
+@pytest.mark.own_database
 async def test_with_redis_all_processes_see_the_same_under_the_keys_of_the_specification(
     database_url: str, clock: MovableClock, valkey: ValkeyServer, patience: None
 ):

@@ -16,12 +16,11 @@ from tests.seating.race_support import (
     PIT_PLACES,
     STALLS,
     Stage,
-    StoppedClock,
     a_stage,
     floor,
     pit,
 )
-from tests.support import SOON, Tenant
+from tests.support import SOON, MovableClock, Tenant
 from voelgoed.seating.actions.places import Places
 from voelgoed.seating.model.refusals import (
     BlockAtCapacity,
@@ -39,8 +38,8 @@ MOMENT = timedelta(microseconds=1)
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture
@@ -169,7 +168,7 @@ async def test_more_than_was_sold_is_not_given_back(stage: Stage):
     assert await free(stage) == [18, 20, 20]
 
 
-async def test_a_hold_is_over_at_the_very_moment_it_ends(stage: Stage, clock: StoppedClock):
+async def test_a_hold_is_over_at_the_very_moment_it_ends(stage: Stage, clock: MovableClock):
     hold_id = await stage.hold_places(floor(FLOOR_PLACES))
     clock.ahead += FIVE_MINUTES - MOMENT
     assert await free(stage) == [0, 0, 0]
@@ -183,7 +182,7 @@ async def test_a_hold_is_over_at_the_very_moment_it_ends(stage: Stage, clock: St
 
 
 async def test_reads_do_not_count_what_has_ended_and_the_next_hold_lets_go_of_it(
-    stage: Stage, clock: StoppedClock
+    stage: Stage, clock: MovableClock
 ):
     first = await stage.hold_places(floor(5), pit(1))
     await stage.hold_places(floor(3, FIRST), until=stage.in_five_minutes() + FIVE_MINUTES)
@@ -198,7 +197,7 @@ async def test_reads_do_not_count_what_has_ended_and_the_next_hold_lets_go_of_it
     await stage.require_sound()
 
 
-async def test_a_hold_that_is_over_in_one_zone_is_over_in_all(stage: Stage, clock: StoppedClock):
+async def test_a_hold_that_is_over_in_one_zone_is_over_in_all(stage: Stage, clock: MovableClock):
     """A clock that is behind may think otherwise after the others have moved on."""
     hold_id = await stage.hold_places(floor(2), pit(1))
     clock.ahead += FIVE_MINUTES
@@ -209,7 +208,7 @@ async def test_a_hold_that_is_over_in_one_zone_is_over_in_all(stage: Stage, cloc
     assert {sold for _, sold in (await stage.counters(PIT)).values()} == {0}
 
 
-async def test_a_hold_whose_time_is_up_can_still_be_released(stage: Stage, clock: StoppedClock):
+async def test_a_hold_whose_time_is_up_can_still_be_released(stage: Stage, clock: MovableClock):
     hold_id = await stage.hold_places(floor(2))
     clock.ahead += FIVE_MINUTES
     assert await stage.release_places(hold_id) == 2
@@ -232,7 +231,7 @@ async def test_a_zone_made_smaller_or_larger_has_that_many_places_on_every_day(s
 
 
 async def test_a_zone_can_be_made_smaller_than_what_was_held_until_just_now(
-    stage: Stage, clock: StoppedClock
+    stage: Stage, clock: MovableClock
 ):
     hold_id = await stage.hold_places(floor(FLOOR_PLACES))
     clock.ahead += FIVE_MINUTES

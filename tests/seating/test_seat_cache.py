@@ -23,7 +23,6 @@ from tests.seating.race_support import (
     FLOOR_PLACES,
     STALLS,
     Stage,
-    StoppedClock,
     a_hall,
     a_node,
     a_stage,
@@ -32,7 +31,7 @@ from tests.seating.race_support import (
     floor,
     unpacked,
 )
-from tests.support import a_tenant, free_port
+from tests.support import MovableClock, a_tenant, free_port
 from voelgoed.infra import cache as cache_module
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.database import Message, Transaction
@@ -46,8 +45,8 @@ from voelgoed.seating.rules.messages import occupancy_topic, seats_topic
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +64,7 @@ def redis_url(request: pytest.FixtureRequest) -> str | None:
 
 @pytest.fixture
 async def here(
-    database_url: str, clock: StoppedClock, redis_url: str | None
+    database_url: str, clock: MovableClock, redis_url: str | None
 ) -> AsyncIterator[Stage]:
     async with a_node(database_url, clock, redis_url) as services:
         here = await a_stage(services, await a_tenant(services, "acme"))
@@ -75,7 +74,7 @@ async def here(
 
 @pytest.fixture
 async def there(
-    here: Stage, database_url: str, clock: StoppedClock, redis_url: str | None
+    here: Stage, database_url: str, clock: MovableClock, redis_url: str | None
 ) -> AsyncIterator[Stage]:
     async with a_node(database_url, clock, redis_url) as services:
         there = here.on(services)
@@ -239,7 +238,7 @@ async def test_who_is_told_of_a_change_and_reads_reads_it(here: Stage, there: St
 
 
 async def test_counts_and_map_change_at_the_moment_a_hold_ends(
-    here: Stage, there: Stage, clock: StoppedClock
+    here: Stage, there: Stage, clock: MovableClock
 ):
     await here.hold("A1")
     await here.hold_places(floor(2))
@@ -324,6 +323,7 @@ async def test_what_cannot_be_read_is_read_from_postgresql(
     assert (await here.zone(STALLS)).held == 1
 
 
+@pytest.mark.own_database
 @with_valkey
 async def test_a_wrong_value_is_repaired_by_a_rebuild_and_reported(
     here: Stage, there: Stage, redis: Redis
@@ -361,6 +361,7 @@ async def test_a_rebuild_makes_every_node_forget_what_it_was_never_told(here: St
     await eventually(lambda: same(there.codes("A1"), ["held"]))
 
 
+@pytest.mark.own_database
 @with_valkey
 async def test_a_rebuild_finds_nothing_wrong_with_what_is_only_numbered_or_sorted_otherwise(
     here: Stage, redis: Redis
@@ -382,7 +383,7 @@ async def test_seats_are_never_granted_by_a_layout_that_is_not_the_events(
     here: Stage,
     redis: Redis,
     database_url: str,
-    clock: StoppedClock,
+    clock: MovableClock,
     redis_url: str,
     wrong: bytes,
 ):
@@ -425,7 +426,7 @@ async def test_a_key_that_is_missed_again_while_it_is_deleted_is_deleted_again(
 
 
 async def test_answers_stay_right_when_valkey_dies_and_when_it_comes_back(
-    database_url: str, clock: StoppedClock, monkeypatch: pytest.MonkeyPatch
+    database_url: str, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(cache_module, "WARM_PAUSE_S", 0.05)
     port = free_port()

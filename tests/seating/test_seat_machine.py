@@ -18,7 +18,6 @@ from tests.seating.race_support import (
     DAYS,
     FLOOR,
     Stage,
-    StoppedClock,
     a_config,
     a_stage,
     at,
@@ -26,7 +25,7 @@ from tests.seating.race_support import (
     outcomes,
     unpacked,
 )
-from tests.support import Tenant
+from tests.support import MovableClock, Tenant
 from voelgoed.infra.refusal import Refusal
 from voelgoed.seating.actions.places import Places
 from voelgoed.seating.model.seats import SeatsChanged
@@ -192,7 +191,7 @@ moment = st.one_of(
 class Play:
     """Does to the program and to the model what was drawn."""
 
-    def __init__(self, stage: Stage, clock: StoppedClock) -> None:
+    def __init__(self, stage: Stage, clock: MovableClock) -> None:
         self.stage = stage
         self.clock = clock
         self.model = Model()
@@ -344,8 +343,8 @@ def smaller(capacity: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @settings(
@@ -354,7 +353,7 @@ def clock() -> StoppedClock:
 )
 @given(moments=st.lists(moment, min_size=1, max_size=14))
 async def test_everything_happens_as_if_one_after_the_other(
-    services: Services, tenant: Tenant, clock: StoppedClock, moments: list[Any]
+    services: Services, tenant: Tenant, clock: MovableClock, moments: list[Any]
 ):
     stage = await a_stage(services, tenant, a_config(floor=CAPACITY))
     play = Play(stage, clock)

@@ -11,13 +11,12 @@ from tests.seating.race_support import (
     FIVE_MINUTES,
     STALLS,
     Stage,
-    StoppedClock,
     a_hall,
     a_stage,
     another_layout,
     at,
 )
-from tests.support import Tenant
+from tests.support import MovableClock, Tenant
 from voelgoed.seating.actions import seats as actions
 from voelgoed.seating.actions.event_layouts import remove_event_layout
 from voelgoed.seating.actions.policies import change_policy
@@ -40,8 +39,8 @@ MOMENT = timedelta(microseconds=1)
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture
@@ -119,7 +118,7 @@ async def test_what_the_layout_does_not_sell_is_not_held(stage: Stage):
     assert await stage.statuses("A1 A2 A3 C1") == ["available"] * 4
 
 
-async def test_a_hold_is_over_at_the_very_moment_it_ends(stage: Stage, clock: StoppedClock):
+async def test_a_hold_is_over_at_the_very_moment_it_ends(stage: Stage, clock: MovableClock):
     first = await stage.hold("A1")
     clock.ahead += FIVE_MINUTES - MOMENT
     assert await stage.codes("A1") == ["held"]
@@ -136,7 +135,7 @@ async def test_a_hold_is_over_at_the_very_moment_it_ends(stage: Stage, clock: St
 
 
 async def test_a_seat_is_sold_until_the_moment_before_and_never_at_the_end(
-    stage: Stage, clock: StoppedClock
+    stage: Stage, clock: MovableClock
 ):
     first, second = await stage.hold("A1"), await stage.hold("A2")
     clock.ahead += FIVE_MINUTES - MOMENT
@@ -241,7 +240,7 @@ async def test_taken_seats_are_blocked_only_if_that_is_said(stage: Stage):
 
 
 async def test_a_hold_that_has_ended_is_not_in_the_way_of_blocking(
-    stage: Stage, clock: StoppedClock
+    stage: Stage, clock: MovableClock
 ):
     await stage.hold("A1")
     clock.ahead += FIVE_MINUTES
@@ -339,7 +338,7 @@ async def test_a_refused_hold_leaves_no_audit_entry(stage: Stage):
 
 
 async def test_a_layout_stays_while_somebody_holds_and_for_good_once_something_is_sold(
-    stage: Stage, clock: StoppedClock
+    stage: Stage, clock: MovableClock
 ):
     hold_id = await stage.hold("A1")
     with pytest.raises(SeatsHeld):
@@ -357,7 +356,7 @@ async def test_a_layout_stays_while_somebody_holds_and_for_good_once_something_i
 
 
 async def test_a_hold_that_ended_before_the_layout_was_changed_is_gone_for_good(
-    stage: Stage, clock: StoppedClock
+    stage: Stage, clock: MovableClock
 ):
     """Also for a node whose clock is behind."""
     hold_id = await stage.hold("A1")

@@ -207,6 +207,7 @@ async def test_a_cancelled_order_gives_everything_back(shop: Shop):
     await require_sound(shop.services, shop.tenant)
 
 
+@pytest.mark.own_database
 async def test_an_order_that_nobody_pays_expires(shop: Shop, clock: MovableClock):
     anna = await shop.customer()
     order = (await shop.order(anna, await shop.holds(anna, "A1 A2"))).json()["data"]

@@ -284,6 +284,7 @@ async def test_a_key_that_another_master_key_sealed_is_not_taken_from_memory(
     assert (await signer_numbered(services, tenant, event_id, 1, both)).key_number == 1
 
 
+@pytest.mark.own_database
 async def test_with_a_wrong_master_key_it_is_refused_until_the_key_is_rotated(
     services: Services, tenant: Tenant, event_id: UUID
 ) -> None:
@@ -299,6 +300,7 @@ async def test_with_a_wrong_master_key_it_is_refused_until_the_key_is_rotated(
         assert (await signer_for(tx, wrong, event_id)).key_number == 2
 
 
+@pytest.mark.own_database
 async def test_any_master_key_will_do_while_nothing_is_sealed(
     services: Services, tenant: Tenant
 ) -> None:

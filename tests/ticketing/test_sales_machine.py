@@ -10,14 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.seating.race_support import FLOOR, StoppedClock
-from tests.support import a_tenant
+from tests.seating.race_support import FLOOR
+from tests.support import MovableClock, a_tenant
 from tests.ticketing.sales_support import CASH, ELSEWHERE, Sales, sales
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import Refusal
 from voelgoed.services import Services
 from voelgoed.ticketing.model.holds import Hold
 from voelgoed.ticketing.model.orders import OrderDetails
+
+pytestmark = pytest.mark.own_database
 
 SEATS = ("A1", "A2", "A3", "A4")
 CAPACITY = 5
@@ -248,7 +250,7 @@ class Play:
     """The same deeds, done to the model and to the database."""
 
     sales: Sales
-    clock: StoppedClock
+    clock: MovableClock
     model: Model = field(default_factory=Model)
     holds: list[Hold] = field(default_factory=list)
     orders: list[OrderDetails] = field(default_factory=list)
@@ -387,8 +389,8 @@ deeds = st.sampled_from(
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @settings(
@@ -397,7 +399,7 @@ def clock() -> StoppedClock:
 )
 @given(steps=st.lists(st.tuples(deeds, small, small), min_size=5, max_size=30))
 async def test_seats_places_quotas_and_money_are_what_the_model_says(
-    services: Services, clock: StoppedClock, steps: list[tuple[str, int, int]]
+    services: Services, clock: MovableClock, steps: list[tuple[str, int, int]]
 ):
     clock.ahead = timedelta()  # so that each example has an organisation of its own
     tenant = await a_tenant(services, f"acme-{new_id()}")

