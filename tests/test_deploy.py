@@ -19,6 +19,8 @@ from tests.support import Tenant
 from voelgoed.scanning.actions.figures import publish_figures
 from voelgoed.services import Services
 
+pytestmark = pytest.mark.own_database
+
 ALERTS = Path("deploy/prometheus/voelgoed-alerts.yml")
 DASHBOARD = Path("deploy/grafana/voelgoed-gates.json")
 GRID_COLUMNS = 24

@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
@@ -18,6 +19,8 @@ from voelgoed.device.sync import ATTEMPTS_MAX, sync
 from voelgoed.device.whole_queue import sync_whole_queue
 from voelgoed.infra.rate_limit import Limit
 from voelgoed.scanning.actions.figures import publish_figures
+
+pytestmark = pytest.mark.own_database
 
 NAMES = {
     "manifest.download",

@@ -14,6 +14,8 @@ from voelgoed.scanning.actions import figures
 from voelgoed.scanning.actions.figures import publish_figures
 from voelgoed.services import Services, build_services
 
+pytestmark = pytest.mark.own_database
+
 PREFIX = "voelgoedevents_scanning_"
 
 

@@ -25,6 +25,8 @@ from voelgoed.scanning.model.supervision import Annulment, ManualAdmission, Tick
 from voelgoed.services import Services
 from voelgoed.ticketing.model.tickets import Ticket
 
+pytestmark = pytest.mark.own_database
+
 STEPS = 200
 
 

@@ -725,6 +725,7 @@ async def test_the_file_is_gone_when_it_is_done(desk: Desk) -> None:
 # How it is told.
 
 
+@pytest.mark.own_database
 async def test_the_answer_comes_at_once_and_the_job_does_the_work(desk: Desk) -> None:
     answer = await desk.send(
         a_file(standing(reference="1"), seated("A1")), file_name="Sold at the market.csv"
