@@ -13,8 +13,8 @@ import httpx
 import msgspec
 import pytest
 
-from tests.chaos.processes import EXECUTABLE, ServerProcess
 from tests.device.support import Gatehouse, LiveClocks, Sleeper
+from tests.processes import EXECUTABLE, ServerProcess
 from tests.scanning.support import a_world
 from tests.support import MovableClock, free_port
 from voelgoed.device.client import Device

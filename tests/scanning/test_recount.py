@@ -11,7 +11,7 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from tests.chaos.processes import Installation, an_installation
+from tests.processes import Installation, an_installation
 from tests.scanning.support import LATER, Device, World, a_world
 from tests.seating.race_support import DAYS
 from tests.support import SOON, MovableClock, Tenant

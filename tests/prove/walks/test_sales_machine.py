@@ -7,19 +7,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.prove.length import examples
 from tests.seating.race_support import FLOOR
 from tests.support import MovableClock, a_tenant
 from tests.ticketing.sales_support import CASH, ELSEWHERE, Sales, sales
-from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import Refusal
 from voelgoed.services import Services
 from voelgoed.ticketing.model.holds import Hold
 from voelgoed.ticketing.model.orders import OrderDetails
 
-pytestmark = pytest.mark.own_database
+pytestmark = pytest.mark.own_database  # it sweeps, which goes over all tenants
 
 SEATS = ("A1", "A2", "A3", "A4")
 CAPACITY = 5
@@ -393,16 +393,13 @@ def clock(clock: MovableClock) -> MovableClock:
     return clock.stop()
 
 
-@settings(
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@examples(short=20, full=500)
 @given(steps=st.lists(st.tuples(deeds, small, small), min_size=5, max_size=30))
 async def test_seats_places_quotas_and_money_are_what_the_model_says(
     services: Services, clock: MovableClock, steps: list[tuple[str, int, int]]
 ):
     clock.ahead = timedelta()  # so that each example has an organisation of its own
-    tenant = await a_tenant(services, f"acme-{new_id()}")
+    tenant = await a_tenant(services, "acme")
     play = Play(await sales(services, tenant, 4, CAPACITY, quota=QUOTA), clock)
     for step in steps:
         await play.do(*step)

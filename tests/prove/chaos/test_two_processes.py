@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.chaos.processes import (
+from tests.processes import (
     HANG_S,
     Process,
     a_client,

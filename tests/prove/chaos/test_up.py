@@ -11,7 +11,7 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-from tests.chaos.processes import Installation, Process, an_installation, eventually, is_alive
+from tests.processes import Installation, Process, an_installation, eventually, is_alive
 from voelgoed.accounts.model import Role
 from voelgoed.infra.embedded import EmbeddedPostgres
 

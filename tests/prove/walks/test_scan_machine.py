@@ -9,9 +9,10 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.prove.length import examples
 from tests.scanning.support import TABLET, Device, World, a_world
 from tests.support import MovableClock, a_tenant
 from voelgoed.scanning.actions.own_device import prove
@@ -191,10 +192,7 @@ steps = st.one_of(
 )
 
 
-@settings(
-    max_examples=25,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@examples(short=15, full=500)
 @example(
     limit=None,
     reentry="allowed",
@@ -214,7 +212,7 @@ async def test_decisions_and_counts_are_what_the_model_says(
     deeds: list[tuple[Any, ...]],
 ):
     clock.ahead = timedelta()  # each example has an organisation of its own
-    tenant = await a_tenant(services, f"acme-{uuid4()}")
+    tenant = await a_tenant(services, "acme")
     world = await a_world(services, client, tenant, gates=GATES, entry_limit=limit, reentry=reentry)
     for each in world.gates:
         await world.device(each)

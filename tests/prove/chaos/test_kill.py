@@ -13,7 +13,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.chaos.processes import (
+from tests.processes import (
     Installation,
     a_client,
     a_follower,

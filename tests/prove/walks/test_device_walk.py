@@ -10,6 +10,7 @@ import pytest
 
 from tests.device.network import Fault
 from tests.device.support import Gatehouse, LiveClocks, Sleeper
+from tests.prove.length import seeds
 from voelgoed.device.client import Device
 from voelgoed.device.model import DeviceFault
 from voelgoed.device.scanning import scan
@@ -17,7 +18,6 @@ from voelgoed.device.sync import sync
 from voelgoed.device.whole_queue import sync_whole_queue
 from voelgoed.ticketing.model.tickets import Ticket
 
-SEEDS = range(6)
 STEPS = 60
 FAULTS: tuple[Fault, ...] = ("down", "answer_lost", "answer_cut", "request_cut")
 
@@ -89,7 +89,7 @@ class Walk:
             assert (report.left, report.reason) == (0, None)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(short=3, full=60))
 async def test_nothing_is_lost_and_nothing_counts_twice(gates: Gatehouse, seed: int):
     tickets = await gates.world.tickets(4)
     barcodes = [await gates.world.barcode(ticket) for ticket in tickets]

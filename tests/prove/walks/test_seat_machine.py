@@ -11,9 +11,10 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.prove.length import examples
 from tests.seating.race_support import (
     DAYS,
     FLOOR,
@@ -347,10 +348,7 @@ def clock(clock: MovableClock) -> MovableClock:
     return clock.stop()
 
 
-@settings(
-    max_examples=30,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@examples(short=15, full=500)
 @given(moments=st.lists(moment, min_size=1, max_size=14))
 async def test_everything_happens_as_if_one_after_the_other(
     services: Services, tenant: Tenant, clock: MovableClock, moments: list[Any]

@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.chaos.processes import Installation, a_client, an_installation, ask, eventually
-from tests.chaos.test_kill import log_in
+from tests.processes import Installation, a_client, an_installation, ask, eventually
+from tests.prove.chaos.test_kill import log_in
 from tests.seating.api_support import a_config, a_new_layout
 from tests.support import a_venue, an_event
 from tests.ticketing.checkout_support import SOUND

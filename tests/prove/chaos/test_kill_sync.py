@@ -18,7 +18,7 @@ import asyncpg
 import httpx
 import pytest
 
-from tests.chaos.processes import (
+from tests.processes import (
     Installation,
     Process,
     ServerProcess,
@@ -27,7 +27,7 @@ from tests.chaos.processes import (
     ask,
     eventually,
 )
-from tests.chaos.test_kill import log_in
+from tests.prove.chaos.test_kill import log_in
 from tests.scanning.support import Device, World, a_world
 from tests.scanning.sync_support import (
     conflicts,

@@ -1,0 +1,44 @@
+"""A line for each proof that ends, so that whoever waits knows what for."""
+
+import os
+import time
+from collections import Counter
+
+import pytest
+
+from tests.prove.conftest import TIME_IS_UP
+
+BEGAN = float(os.environ.get("PROVE_BEGAN", time.time()))
+UNTIL = os.environ.get("PROVE_UNTIL")
+ended: Counter[str] = Counter()
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """In place of pytest's dots, which say nothing of what takes so long."""
+    return (report.outcome, "", "") if report.when == "call" and report.passed else None
+
+
+@pytest.hookimpl
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when != "call" and report.passed:
+        return
+    is_late = report.skipped and TIME_IS_UP in str(report.longrepr)
+    outcome = "not reached" if is_late else report.outcome
+    ended[outcome] += 1
+    if not is_late:
+        name = report.nodeid.removeprefix("tests/prove/")
+        print(f"{clock_face()}  {outcome}  {report.duration:7.1f} s  {name}", flush=True)
+
+
+def clock_face() -> str:
+    """How long it has gone on, and of how long."""
+    passed = f"{minutes(time.time() - BEGAN)}"
+    return f"{passed} of {minutes(float(UNTIL) - BEGAN)}" if UNTIL else passed
+
+
+def minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60:3}:{int(seconds) % 60:02}"
+
+
+def pytest_terminal_summary() -> None:
+    print("\n" + ", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items())))
