@@ -22,6 +22,7 @@ from tests.processes import ServerProcess, an_installation
 from tests.prove.length import IS_FULL
 from tests.support import (
     MASTER_KEY_BYTES,
+    QUICK_PASSWORD_HASHER,
     MovableClock,
     Tenant,
     a_client,
@@ -32,6 +33,7 @@ from voelgoed.config import Settings
 from voelgoed.device import scanning as device_scanning
 from voelgoed.infra import cache as cache_module
 from voelgoed.infra import database as database_module
+from voelgoed.infra import passwords
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.migrate import migrate
@@ -92,6 +94,17 @@ def patient_for_an_answer() -> Iterator[None]:
         patched.setattr(scan_desk, "BUSY_S", PATIENT_SECONDS)
         patched.setattr(surroundings, "WAIT_FOR_PLAN_S", PATIENT_SECONDS)
         patched.setattr(device_scanning, "ONLINE_WAIT_S", PATIENT_SECONDS)
+        yield
+
+
+REAL_PASSWORD_HASHER = passwords.HASHER
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_password_hashing() -> Iterator[None]:
+    """A hash that takes as long as it should takes longer than most tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(passwords, "HASHER", QUICK_PASSWORD_HASHER)
         yield
 
 

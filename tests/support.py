@@ -25,6 +25,7 @@ PASSWORD = "correct horse battery staple"
 SOON = datetime(2030, 6, 1, 16, 0, tzinfo=UTC)
 STOPPED_AT = SOON - timedelta(days=1)
 PATIENCE_S = 60
+QUICK_PASSWORD_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 class MovableClock(Clock):
@@ -137,4 +138,4 @@ def free_port() -> int:
 
 @cache
 def _password_hash() -> str:
-    return PasswordHasher().hash(PASSWORD)
+    return QUICK_PASSWORD_HASHER.hash(PASSWORD)

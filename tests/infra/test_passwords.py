@@ -2,10 +2,24 @@
 
 import asyncio
 
-from voelgoed.infra.passwords import hash_password, verify_password
+import pytest
+from argon2 import extract_parameters, profiles
+
+from tests.conftest import REAL_PASSWORD_HASHER
+from voelgoed.infra import passwords
+from voelgoed.infra.passwords import NOBODY, hash_password, verify_password
 
 AT_ONCE = 12
 """More than any machine of ours has cores, so that some wait."""
+
+
+async def test_a_hash_is_as_slow_as_is_recommended_also_of_nobodys_password(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """All other tests hash quickly."""
+    monkeypatch.setattr(passwords, "HASHER", REAL_PASSWORD_HASHER)
+    for each in (NOBODY, await hash_password("a password")):
+        assert extract_parameters(each) == profiles.RFC_9106_LOW_MEMORY
 
 
 async def hash_many() -> list[str]:

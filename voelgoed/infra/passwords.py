@@ -7,24 +7,28 @@ from concurrent.futures import ThreadPoolExecutor
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-_hasher = PasswordHasher()
+HASHER = PasswordHasher()
 _threads = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="password")
-_NOBODY = _hasher.hash("nobody has this password")
+NOBODY = (
+    "$argon2id$v=19$m=65536,t=3,p=4$saHH0Q6zjT06ckZuoHO1oA$"
+    "4W8Rs4bt8tTPaF0TxUANc8FUa5uaWaD1VWdryCCQ+tk"
+)
+"""The hash of a password that nobody knows, which takes as long to verify as one that HASHER made."""
 
 
 async def hash_password(password: str) -> str:
-    return await asyncio.get_running_loop().run_in_executor(_threads, _hasher.hash, password)
+    return await asyncio.get_running_loop().run_in_executor(_threads, HASHER.hash, password)
 
 
 async def verify_password(stored_hash: str | None, password: str) -> bool:
     """None takes as long as a wrong password: whether an account exists must not show."""
     loop = asyncio.get_running_loop()
-    right = await loop.run_in_executor(_threads, _verify, stored_hash or _NOBODY, password)
+    right = await loop.run_in_executor(_threads, _verify, stored_hash or NOBODY, password)
     return right and stored_hash is not None
 
 
 def _verify(stored_hash: str, password: str) -> bool:
     try:
-        return _hasher.verify(stored_hash, password)
+        return HASHER.verify(stored_hash, password)
     except (Argon2Error, InvalidHashError):
         return False
