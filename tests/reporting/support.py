@@ -11,7 +11,9 @@ import httpx
 from tests.accounts.test_permissions import a_token
 from tests.scanning.support import World
 from tests.support import SOON, MovableClock, Tenant
+from tests.ticketing.sales_support import Sales
 from voelgoed.accounts.model import Role
+from voelgoed.reporting.actions.sales import report_sales
 from voelgoed.reporting.forms.tables import ATTENDANCE, FUNNEL, SALES
 from voelgoed.reporting.model.attendance import AttendanceReport
 from voelgoed.reporting.model.no_shows import NoShowReport
@@ -107,3 +109,8 @@ def require_no_shows_add_up(found: NoShowReport) -> None:
         assert min(each.valid, each.came, each.no_shows) >= 0
     require_sums(found.total, found.ticket_types, fields)
     require_sums(found.total, found.zones, fields)
+
+
+async def sales_report(sold: Sales) -> SalesReport:
+    reports, event_id = sold.services.reports, sold.stage.event_id
+    return await report_sales(reports, sold.tenant.caller("box_office"), event_id)

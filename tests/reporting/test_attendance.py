@@ -1,84 +1,32 @@
 """Who came, when and where: whatever happened at the gates, the report says what the counters say."""
 
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
 
+from tests.reporting.attendance_support import found_in, require_as_counted
 from tests.reporting.support import (
     at_the_event,
     log_in_again,
     report,
     require_attendance_adds_up,
-    require_no_shows_add_up,
     table,
 )
-from tests.scanning.recovery_support import recover
 from tests.scanning.support import LATER, World, a_world
-from tests.scanning.sync_support import bring, offline, signed, sync
-from tests.scanning.test_recount import Walk
 from tests.seating.race_support import DAYS
 from tests.support import SOON, MovableClock, Tenant
-from voelgoed.reporting.actions.attendance import report_attendance
-from voelgoed.reporting.actions.no_shows import report_no_shows
-from voelgoed.reporting.model.about import BucketMinutes
-from voelgoed.reporting.model.attendance import AttendanceReport
 from voelgoed.scanning.actions.supervision import annul
 from voelgoed.scanning.model.supervision import Annulment
 from voelgoed.services import Services
-
-STEPS = 120
-COUNTED = ("entries", "exits", "inside")
 
 
 @pytest.fixture
 async def world(services: Services, client: httpx.AsyncClient, tenant: Tenant) -> World:
     return await a_world(services, client, tenant, gates=2)
-
-
-async def found_in(
-    world: World,
-    bucket_minutes: BucketMinutes = 1,
-    since: datetime | None = None,
-    until: datetime | None = None,
-) -> AttendanceReport:
-    desk, caller = world.services.reports, world.tenant.caller("gate_supervisor")
-    return await report_attendance(desk, caller, world.event_id, since, until, bucket_minutes)
-
-
-async def counters(world: World) -> dict[str, Counter[Any]]:
-    """The live ones: by day, by gate and by zone, over all days."""
-    found: dict[str, Counter[Any]] = {"event": Counter(), "gate": Counter(), "zone": Counter()}
-    for row in await world.rows("SELECT * FROM occupancy"):
-        place = row["day"] if row["scope"] == "event" else row["scope_id"]
-        for name in COUNTED:
-            found[row["scope"]][place, name] += row[name]
-    return {scope: +counts for scope, counts in found.items()}
-
-
-async def require_as_counted(world: World, found: AttendanceReport) -> None:
-    require_attendance_adds_up(found)
-    live = await counters(world)
-    told = {
-        "event": Counter({(each.day, n): getattr(each, n) for each in found.days for n in COUNTED}),
-        "gate": Counter(
-            {(each.gate_id, n): getattr(each, n) for each in found.gates for n in COUNTED}
-        ),
-        "zone": Counter(
-            {
-                (each.zone_id, n): getattr(each, n)
-                for each in found.zones
-                for n in COUNTED
-                if each.zone_id
-            }
-        ),
-    }
-    assert {scope: +counts for scope, counts in told.items()} == live
-    if found.days:
-        assert found.buckets[-1].inside == found.days[-1].inside
 
 
 async def an_evening(world: World, clock: MovableClock) -> None:
@@ -163,54 +111,6 @@ async def test_what_was_annulled_does_not_count(world: World, clock: MovableCloc
     found = await found_in(world)
     assert (found.total.entries, found.total.denied, found.buckets) == (0, 0, [])
     await require_as_counted(world, found)
-
-
-class WalkAlone(Walk):
-    """With devices that are alone for a while, and bring later what they did, by either way or by a
-    file that nobody has looked at."""
-
-    async def step(self) -> None:
-        if self.random.random() < 0.35:
-            self.did.append("alone")
-            await self.alone()
-        else:
-            await super().step()
-
-    async def alone(self) -> None:
-        world, luck = self.world, self.random
-        device, ticket = luck.choice(self.devices), luck.choice(self.tickets)
-        ago = timedelta(seconds=luck.randint(1, 1_500))
-        more = {"outcome": luck.choice(["valid", "valid", "duplicate", "invalid"])}
-        way = luck.choice(["entry", "entry", "exit"])
-        form = luck.choice(["signed", "queue", "file"])
-        if form == "queue":
-            await bring(world, device, offline(world, ticket.code, ago, direction=way, **more))
-            return
-        scan = await signed(world, device, ticket, ago, direction=way, **more)
-        await log_in_again(world)
-        await (sync if form == "signed" else recover)(world, device, scan)
-
-
-@pytest.mark.parametrize("seed", range(4))
-async def test_whatever_happens_at_the_gates_the_report_is_what_the_counters_say(
-    services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock, seed: int
-) -> None:
-    world = await a_world(services, client, tenant, gates=3)
-    for limit in ("batch_limit", "queue_limit"):
-        wide = getattr(services.syncs, limit)
-        setattr(services.syncs, limit, type(wide)(1_000_000, timedelta(minutes=1)))
-    walk = WalkAlone(world, clock, seed)
-    await walk.begin()
-    for number in range(STEPS):
-        await walk.step()
-        if number % 20 == 0:
-            await require_as_counted(world, await found_in(world, 5))
-    for minutes in (1, 5, 15, 60):
-        await require_as_counted(world, await found_in(world, minutes))
-    came = await report_no_shows(services.reports, tenant.caller("box_office"), world.event_id)
-    require_no_shows_add_up(came)
-    assert {"scan", "admit", "annul", "alone"} < set(walk.did)
-    assert (await found_in(world)).total.entries > STEPS / 20, "or this walk proves little"
 
 
 async def test_a_gate_that_was_deleted_keeps_what_it_counted(

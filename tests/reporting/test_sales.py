@@ -1,37 +1,25 @@
 """What was sold and what it earned: tickets and payments must tell the same."""
 
-import random
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime
 from uuid import UUID
 from zoneinfo import available_timezones
 
 import httpx
 import pytest
 
-from tests.reporting.support import report, require_sales_add_up, table
+from tests.reporting.support import report, require_sales_add_up, sales_report, table
 from tests.seating.api_support import a_config
 from tests.support import MovableClock, Tenant
 from tests.ticketing.checkout_support import Shop, a_shop
 from tests.ticketing.import_support import a_desk, codes, seated, standing
-from tests.ticketing.sales_support import CASH, ELSEWHERE, Sales, sales
+from tests.ticketing.sales_support import sales
 from tests.ticketing.support import DAYS
 from voelgoed.events.actions.venues import TIMEZONES
-from voelgoed.infra.refusal import Refusal
-from voelgoed.reporting.actions.sales import report_sales
-from voelgoed.reporting.model.sales import SalesReport
 from voelgoed.services import Services
-from voelgoed.ticketing.actions.refunds import settle_refund
-from voelgoed.ticketing.model.orders import Because, NewPayment, OrderDetails
+from voelgoed.ticketing.model.orders import NewPayment
 
 TERMINAL = NewPayment(provider="manual", method="card_terminal")
 FREE = NewPayment(provider="manual", method="complimentary")
-STEPS = 60
-
-
-async def found_in(sold: Sales) -> SalesReport:
-    reports, event_id = sold.services.reports, sold.stage.event_id
-    return await report_sales(reports, sold.tenant.caller("box_office"), event_id)
 
 
 @pytest.fixture
@@ -134,7 +122,7 @@ async def test_a_day_of_sale_is_a_day_at_the_venue(
     ):
         clock.ahead = moment - (clock.now() - clock.ahead)
         await sold.sell(floor=1)
-    found = await found_in(sold)
+    found = await sales_report(sold)
     assert found.timezone == "Europe/Berlin"
     assert [(str(each.day), each.sold) for each in found.days] == [
         ("2030-03-30", 1),
@@ -162,120 +150,13 @@ async def test_money_that_bought_nothing_is_due_and_earned_nothing(
     assert await sold.tell(order) == "refund_due"
     foreign = await sold.pending("A3")
     assert await sold.tell(foreign, currency="EUR", amount_minor=99) == "refund_due"
-    found = await found_in(sold)
+    found = await sales_report(sold)
     require_sales_add_up(found)
     assert (found.total.sold, found.total.net_minor) == (1, 15_000)
     due = {each.currency: each.refund_due_minor for each in found.payments if each.refund_due_minor}
     assert due == {"ZAR": 15_000, "EUR": 99}
     [method] = found.methods
     assert method.method == "cash"
-
-
-class Walk:
-    """Somebody at a till, who does whatever can be done."""
-
-    def __init__(self, sold: Sales, clock: MovableClock, seed: int) -> None:
-        self.sold, self.clock, self.random = sold, clock, random.Random(seed)
-        self.orders: list[OrderDetails] = []
-        self.did: list[str] = []
-
-    async def step(self) -> None:
-        kinds = [
-            "sell",
-            "sell",
-            "begin",
-            "tell",
-            "pay",
-            "refund",
-            "refund",
-            "void",
-            "settle",
-            "cancel",
-        ]
-        kind = self.random.choice(kinds)
-        self.clock.ahead += timedelta(hours=self.random.choice([0, 0, 0, 5]))
-        try:
-            await getattr(self, kind)()
-        except Refusal:
-            return
-        self.did.append(kind)
-
-    async def sell(self) -> None:
-        seats = f"A{self.random.randint(1, 60)}" if self.random.random() < 0.5 else ""
-        holds = await self.sold.hold(seats, self.random.randint(0 if seats else 1, 3))
-        payment = self.random.choice([CASH, TERMINAL, FREE])
-        self.orders.append(await self.sold.order(holds, payment))
-
-    async def begin(self) -> None:
-        holds = await self.sold.hold(floor=self.random.randint(1, 3))
-        self.orders.append(await self.sold.order(holds, self.random.choice([ELSEWHERE, None])))
-
-    async def order(self) -> OrderDetails:
-        return await self.sold.read(self.random.choice(self.orders[-6:]))
-
-    async def tell(self) -> None:
-        order = await self.order()
-        if order.payments:
-            more: dict[str, Any] = self.random.choice([{}, {}, {"amount_minor": 77}])
-            status = self.random.choice(["succeeded", "succeeded", "failed", "refunded"])
-            await self.sold.tell(order, status, **more)
-
-    async def pay(self) -> None:
-        await self.sold.pay(await self.order(), self.random.choice([CASH, ELSEWHERE]))
-
-    async def refund(self) -> None:
-        order = await self.order()
-        some = [each.id for each in order.tickets if self.random.random() < 0.5]
-        await self.sold.refund(order, some or None)
-
-    async def void(self) -> None:
-        order = await self.order()
-        if order.tickets:
-            await self.sold.void(self.random.choice(order.tickets).id)
-
-    async def settle(self) -> None:
-        for payment in (await self.order()).payments:
-            because = Because(reason="given back")
-            checkout, till = self.sold.services.checkout, self.sold.till
-            await settle_refund(checkout, till, payment.id, because)
-
-    async def cancel(self) -> None:
-        await self.sold.cancel(await self.order())
-
-
-@pytest.mark.parametrize("seed", range(4))
-async def test_whatever_is_sold_refunded_and_paid_all_parts_add_up(
-    services: Services, tenant: Tenant, clock: MovableClock, seed: int
-) -> None:
-    sold = await sales(services, tenant)
-    walk = Walk(sold, clock, seed)
-    await walk.sell()
-    for number in range(STEPS):
-        await walk.step()
-        if number % 10 == 0:
-            require_sales_add_up(await found_in(sold))
-    found = await found_in(sold)
-    require_sales_add_up(found)
-    assert {"sell", "refund", "void"} < set(walk.did)
-    async with services.database.transaction(tenant.id) as tx:
-        [kept] = await tx.connection.fetch(
-            """
-            SELECT count(*) AS issued, count(*) FILTER (WHERE is_valid) AS valid,
-                   (SELECT count(*) FROM ticket_order) AS orders,
-                   (SELECT sum(total_minor) FROM ticket_order AS sale
-                     WHERE status IN ('paid', 'partially_refunded', 'refunded')
-                       AND NOT EXISTS (SELECT 1 FROM payment WHERE order_id = sale.id
-                                          AND method = 'complimentary')) AS gross,
-                   (SELECT sum(refunded_minor) FROM ticket_order AS sale
-                     WHERE NOT EXISTS (SELECT 1 FROM payment WHERE order_id = sale.id
-                                          AND method = 'complimentary')) AS refunded
-              FROM ticket
-            """
-        )
-    total = found.total
-    assert (total.issued, total.valid) == (kept["issued"], kept["valid"])
-    assert (total.gross_minor, total.refunded_minor) == (kept["gross"], kept["refunded"])
-    assert found.orders.placed == kept["orders"]
 
 
 async def test_an_event_without_anything_has_a_report_of_nothing(shop: Shop) -> None:

@@ -1,33 +1,27 @@
 """The counters, proven by the scans."""
 
 import asyncio
-import random
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from uuid import UUID
 
 import asyncpg
-import httpx
 import pytest
 from structlog.testing import capture_logs
 
 from tests.processes import Installation, an_installation
-from tests.scanning.support import LATER, Device, World, a_world
+from tests.scanning.support import LATER, World
 from tests.seating.race_support import DAYS
 from tests.support import SOON, MovableClock, Tenant
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.metrics import occupancy_differences
 from voelgoed.scanning.actions import recount
 from voelgoed.scanning.actions.recount import recount_all, recount_event, repair_event
-from voelgoed.scanning.actions.supervision import admit_by_hand, annul, move_ticket
+from voelgoed.scanning.actions.supervision import annul
 from voelgoed.scanning.model.recount import Difference
-from voelgoed.scanning.model.supervision import Annulment, ManualAdmission, TicketTransition
-from voelgoed.services import Services
-from voelgoed.ticketing.model.tickets import Ticket
+from voelgoed.scanning.model.supervision import Annulment
 
 pytestmark = pytest.mark.own_database
-
-STEPS = 200
 
 
 @pytest.fixture
@@ -168,91 +162,6 @@ async def test_only_live_events_are_recounted(
     assert (events, len(found)) == (1, 3)
     await superuser.execute("UPDATE event SET status = 'ended'")
     assert await recount_all(world.services.database) == (0, [])
-
-
-class Walk:
-    """Whatever can happen at the gates, at random."""
-
-    def __init__(self, world: World, clock: MovableClock, seed: int) -> None:
-        self.world, self.clock, self.random = world, clock, random.Random(seed)
-        self.devices: list[Device] = []
-        self.tickets: list[Ticket] = []
-        self.admitted: list[UUID] = []
-        self.days_left = len(DAYS) - 1
-        self.did: list[str] = []
-
-    async def begin(self) -> None:
-        world = self.world
-        self.tickets = [await world.ticket("A1"), await world.ticket("A5"), *await world.tickets(4)]
-        self.clock.ahead = SOON - (world.now - self.clock.ahead)
-        self.devices = [await world.device(gate) for gate in world.gates for _ in range(2)]
-
-    async def step(self) -> None:
-        acts = [self.scan] * 10 + [self.wait] * 4 + [self.admit, self.annul, self.reset]
-        if self.random.random() < 0.01 and self.days_left:
-            acts = [self.next_day]
-        act = self.random.choice(acts)
-        self.did.append(act.__name__)
-        await act()
-
-    async def scan(self) -> None:
-        direction = self.random.choice(["entry", "entry", "exit"])
-        device, ticket = self.random.choice(self.devices), self.random.choice(self.tickets)
-        answer = (await self.world.scan(device, ticket.code, direction=direction)).json()
-        if answer["status"] == "admitted":
-            self.admitted.append(UUID(answer["scan_id"]))
-
-    async def wait(self) -> None:
-        self.clock.ahead += LATER
-
-    async def next_day(self) -> None:
-        self.days_left -= 1
-        self.clock.ahead += timedelta(days=1) - timedelta(hours=1) * self.random.random()
-
-    async def admit(self) -> None:
-        services = self.world.services
-        new = ManualAdmission(
-            ticket_code=self.random.choice(self.tickets).code,
-            gate_id=self.random.choice(self.world.gates).id,
-            reason="knows the band",
-            direction=self.random.choice(["entry", "exit"]),
-        )
-        caller = self.world.tenant.caller("gate_supervisor")
-        answer = await admit_by_hand(services.database, services.scans, caller, new)
-        assert answer.status == "admitted"
-        self.admitted.append(answer.scan_id)
-
-    async def annul(self) -> None:
-        if self.admitted:
-            caller = self.world.tenant.caller("gate_supervisor")
-            scan_id = self.random.choice(self.admitted)
-            await annul(
-                self.world.services.database, caller, scan_id, Annulment(reason="turnstile")
-            )
-
-    async def reset(self) -> None:
-        services, caller = self.world.services, self.world.tenant.caller("gate_supervisor")
-        ticket = self.random.choice(self.tickets)
-        for to in self.random.choice([["active"], ["used", "active"]]):
-            new = TicketTransition(to=to, reason="as if nobody had come")
-            await move_ticket(services.database, services.checkout, caller, ticket.id, new)
-
-
-@pytest.mark.parametrize("seed", range(3))
-async def test_whatever_happens_at_the_gates_counters_and_scans_agree(
-    services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock, seed: int
-):
-    world = await a_world(services, client, tenant, gates=3)
-    walk = Walk(world, clock, seed)
-    await walk.begin()
-    for number in range(STEPS):
-        await walk.step()
-        if number % 5 == 0:
-            assert await differences(world) == [], walk.did
-    assert await differences(world) == []
-    assert {"scan", "admit", "annul", "reset"} < set(walk.did)
-    [counted] = await world.rows("SELECT count(*) FROM scan WHERE status = 'admitted'")
-    assert counted["count"] > STEPS / 10, "or this walk proves little"
 
 
 async def test_scans_go_on_while_counters_are_put_right(

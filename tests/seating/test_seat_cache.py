@@ -349,6 +349,7 @@ async def test_a_wrong_value_is_repaired_by_a_rebuild_and_reported(
     assert await rebuild_all(here.services.database, here.services.cache) == (1, 0)
 
 
+@pytest.mark.own_database
 async def test_a_rebuild_makes_every_node_forget_what_it_was_never_told(here: Stage, there: Stage):
     """As when a process ends between its commit and the telling of it."""
     await here.codes("A1")

@@ -53,7 +53,11 @@ def clock(clock: MovableClock) -> MovableClock:
 
 @pytest.fixture
 async def nodes(
-    services: Services, client: httpx.AsyncClient, database_url: str, clock: MovableClock
+    services: Services,
+    client: httpx.AsyncClient,
+    database_url: str,
+    clock: MovableClock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[list[Node]]:
     """Two, so that what comes at once is not always taken in together."""
     async with (
@@ -62,7 +66,8 @@ async def nodes(
         a_client(url) as line,
     ):
         for each in (services, other):
-            each.syncs.batch_limit = each.syncs.queue_limit = NO_LIMIT
+            monkeypatch.setattr(each.syncs, "batch_limit", NO_LIMIT)
+            monkeypatch.setattr(each.syncs, "queue_limit", NO_LIMIT)
         yield [(services, client), (other, line)]
 
 

@@ -1,0 +1,75 @@
+"""Whatever happens at the gates, the report on who came is what the counters say."""
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from tests.prove.length import seeds
+from tests.prove.walks.gate_walk import GateWalk
+from tests.reporting.attendance_support import found_in, require_as_counted
+from tests.reporting.support import (
+    log_in_again,
+    require_no_shows_add_up,
+)
+from tests.scanning.recovery_support import recover
+from tests.scanning.support import a_world
+from tests.scanning.sync_support import bring, offline, signed, sync
+from tests.support import MovableClock, Tenant
+from voelgoed.infra.rate_limit import Limit
+from voelgoed.reporting.actions.no_shows import report_no_shows
+from voelgoed.services import Services
+
+STEPS = 120
+
+
+class OfflineGateWalk(GateWalk):
+    """With devices that are alone for a while, and bring later what they did, by either way or by a
+    file that nobody has looked at."""
+
+    async def step(self) -> None:
+        if self.random.random() < 0.35:
+            self.did.append("alone")
+            await self.alone()
+        else:
+            await super().step()
+
+    async def alone(self) -> None:
+        world, luck = self.world, self.random
+        device, ticket = luck.choice(self.devices), luck.choice(self.tickets)
+        ago = timedelta(seconds=luck.randint(1, 1_500))
+        more = {"outcome": luck.choice(["valid", "valid", "duplicate", "invalid"])}
+        way = luck.choice(["entry", "entry", "exit"])
+        form = luck.choice(["signed", "queue", "file"])
+        if form == "queue":
+            await bring(world, device, offline(world, ticket.code, ago, direction=way, **more))
+            return
+        scan = await signed(world, device, ticket, ago, direction=way, **more)
+        await log_in_again(world)
+        await (sync if form == "signed" else recover)(world, device, scan)
+
+
+@pytest.mark.parametrize("seed", seeds(short=2, full=50))
+async def test_whatever_happens_at_the_gates_the_report_is_what_the_counters_say(
+    services: Services,
+    client: httpx.AsyncClient,
+    tenant: Tenant,
+    clock: MovableClock,
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int,
+) -> None:
+    world = await a_world(services, client, tenant, gates=3)
+    for limit in ("batch_limit", "queue_limit"):
+        monkeypatch.setattr(services.syncs, limit, Limit(1_000_000, timedelta(minutes=1)))
+    walk = OfflineGateWalk(world, clock, seed)
+    await walk.begin()
+    for number in range(STEPS):
+        await walk.step()
+        if number % 20 == 0:
+            await require_as_counted(world, await found_in(world, 5))
+    for minutes in (1, 5, 15, 60):
+        await require_as_counted(world, await found_in(world, minutes))
+    came = await report_no_shows(services.reports, tenant.caller("box_office"), world.event_id)
+    require_no_shows_add_up(came)
+    assert {"scan", "admit", "annul", "alone"} < set(walk.did)
+    assert (await found_in(world)).total.entries > STEPS / 20, "or this walk proves little"
