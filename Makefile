@@ -8,7 +8,7 @@ DONE := .venv/done
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help up test check format bench bench-peers lock contracts web clean browser FORCE
+.PHONY: help up test check format prove pictures bench bench-peers lock contracts web clean browser FORCE
 
 ifneq ($(words $(CURDIR)),1)
 $(error The path "$(CURDIR)" contains blanks, which make cannot handle; move the directory)
@@ -27,6 +27,12 @@ check: $(DONE)/dev web/node_modules/done ## format, lint, types, imports, SQL; n
 	@tools/bootstrap parts
 
 format: $(DONE)/dev web/node_modules/done ## rewrite the sources the way `check` wants them
+	@tools/bootstrap parts
+
+prove: $(DONE)/dev web/dist/done ## the long proofs at full length; ARGS="--minutes 30 --seed 7 races"
+	@$(BIN)/python -m tests.prove $(ARGS)
+
+pictures: $(DONE)/dev browser web/dist/done ## take the pictures of the guides anew
 	@tools/bootstrap parts
 
 bench: $(DONE)/dev ## fixed loads, measured against the limits of this machine
@@ -55,37 +61,43 @@ clean: ## remove whatever was installed or built; the data in var/ stays
 COMPILE := pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
+# The name of a part, how many cores it keeps busy, and its command: see tools/parts.py.
 define CHECKS
-format  | $(BIN)/ruff format --check --output-format concise .
-lint    | $(BIN)/ruff check --quiet .
-types   | web/node_modules/.bin/pyright --pythonpath $(BIN)/python
-imports | $(BIN)/lint-imports
-sql     | $(BIN)/python -m tools.check_sql
-web     | cd web && npm run check
+format  | 1 | $(BIN)/ruff format --check --output-format concise .
+lint    | 1 | $(BIN)/ruff check --quiet .
+types   | 1 | web/node_modules/.bin/pyright --pythonpath $(BIN)/python
+web     | 1 | cd web && npm run check
+imports | 1 | $(BIN)/lint-imports
+sql     | 1 | $(BIN)/python -m tools.check_sql
 
 endef
 
 define TESTS
-python  | $(BIN)/pytest -n 2
-units   | cd web && npm test
-browser | cd web && npm run e2e
+units   | 2 | cd web && npm test
+python  | 2 | $(BIN)/pytest -n 2 --durations=15
+browser | 2 | cd web && npm run e2e
 
 endef
 
 define FORMATS
-format  | $(BIN)/ruff format --quiet .
-lint    | $(BIN)/ruff check --quiet --fix .
-web     | cd web && npm run format
+format  | 2 | $(BIN)/ruff format --quiet .
+lint    | 2 | $(BIN)/ruff check --quiet --fix .
+web     | 2 | cd web && npm run format
 
 endef
 define CONTRACTS
-types   | cd web && npm run generate
+types   | 2 | cd web && npm run generate
+
+endef
+define PICTURES
+pictures | 2 | cd web && npm run pictures
 
 endef
 check: export PARTS = $(CHECKS)
 test: export PARTS = $(CHECKS)$(TESTS)
 format: export PARTS = $(FORMATS)
 contracts: export PARTS = $(CONTRACTS)
+pictures: export PARTS = $(PICTURES)
 
 # A virtual environment is bound to its place and its Python: made anew when either has gone.
 ifneq ($(file <$(DONE)/place),$(CURDIR))

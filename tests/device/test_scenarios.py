@@ -238,6 +238,7 @@ async def entries(gates: Gatehouse, tickets: Sequence[Ticket]) -> list[int]:
     return [counts[ticket.id] for ticket in tickets]
 
 
+@pytest.mark.own_database
 async def test_7_many_devices_come_back_at_once_after_an_outage(
     gates: Gatehouse, server: ServerProcess
 ):
@@ -562,6 +563,7 @@ async def test_what_was_scanned_at_one_event_counts_there_though_the_device_is_a
         assert kept["status"] == "admitted"
 
 
+@pytest.mark.own_database
 async def test_a_server_that_is_killed_and_started_again_in_between(
     gates: Gatehouse, server: ServerProcess
 ):

@@ -6,19 +6,24 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import asyncpg
 import httpx
+import msgspec
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS, load_all_checks
+from schemathesis.generation.feedback import FeedbackSources
+from schemathesis.pytest._test_builder import build_operation_test
+from schemathesis.schemas import APIOperation
 
 from tests.conftest import MASTER_KEY, serving
-from tests.prove.length import examples
+from tests.prove.length import IS_FULL, examples
 from tests.seating.api_support import (
     ONE,
     Office,
@@ -36,7 +41,6 @@ CONTRACT = Path(__file__).parents[2] / "contracts" / "openapi.json"
 CONFIG = a_config(places={"Pit": 20})
 ENDS_THE_SESSION = {"log_out", "log_out_everywhere"}
 
-schema = schemathesis.openapi.from_path(CONTRACT)
 load_all_checks()
 PROMISES = CHECKS.get_by_names(
     [
@@ -190,9 +194,47 @@ async def freeze_layout(services: Services, url: str, tenant: Tenant, ids: dict[
         await sell(services, event, "B10")
 
 
-@schema.parametrize()
-@settings(examples(short=10, full=100), suppress_health_check=list(HealthCheck))
-def test_every_answer_is_as_documented(case: schemathesis.Case, target: Target):
+@cache
+def operations() -> dict[str, APIOperation[Any, Any, Any, Any]]:
+    schema = schemathesis.openapi.from_path(CONTRACT)
+    schema.config.phases.coverage.enabled = (
+        IS_FULL  # every edge of every field, in thousands of cases
+    )
+    found = schema.get_all_operations()
+    return {each.ok().label: each.ok() for each in found}
+
+
+def labels() -> list[str]:
+    """Read by ourselves: to know its cases, schemathesis takes half a minute."""
+    paths = msgspec.json.decode(CONTRACT.read_bytes())["paths"]
+    return [f"{method.upper()} {path}" for path, methods in paths.items() for method in methods]
+
+
+def test_all_operations_are_fuzzed():
+    assert labels() == list(operations())
+
+
+@pytest.mark.parametrize("label", labels())
+def test_every_answer_is_as_documented(target: Target, label: str):
+    operation = operations()[label]
+
+    def ask(case: schemathesis.Case) -> None:
+        require_documented_answers(target, case)
+
+    test = build_operation_test(
+        config=operation.schema.config,
+        operation=operation,
+        test_func=ask,
+        given_kwargs={},
+        feedback=FeedbackSources(),
+        explicit_settings=settings(
+            examples(short=10, full=100), suppress_health_check=list(HealthCheck)
+        ),
+    )
+    test()
+
+
+def require_documented_answers(target: Target, case: schemathesis.Case) -> None:
     operation = case.operation.definition.raw["operationId"]
     role = "box_office" if operation in ENDS_THE_SESSION else "owner"
     headers = target.tenant.as_(role)
