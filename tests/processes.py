@@ -1,7 +1,14 @@
-"""The real executable in processes of its own, ended by their ids and never left behind."""
+"""`voelgoed` in processes of its own, ended by their ids and never left behind.
+
+Python and all that it imports take a second and more to start. So the processes of one worker are
+forked off a server that has imported everything: they have their own id, session, signals,
+environment and files, and run the program's entry point. `Installation.execute` starts the
+installed executable itself.
+"""
 
 import asyncio
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -10,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -20,33 +27,35 @@ import httpx
 from websockets.sync.client import ClientConnection, connect
 
 from tests.support import MASTER_KEY_BYTES
+from voelgoed.cli import main
 from voelgoed.infra.embedded import EmbeddedPostgres
 
 EXECUTABLE = Path(sys.executable).with_name("voelgoed")
 HANG_S = 180
 """Nothing here takes nearly as long; who waits this long waits for ever."""
+MEMORY = Path("/dev/shm")
+MEMORY_FREE_BYTES_MIN = 2 * 1024**3
+
+forks = multiprocessing.get_context("forkserver")
+forks.set_forkserver_preload(["tests.processes", "pytest"])
 
 
 class Process:
     """One `voelgoed ...`. What it prints goes to files, so that it never waits for a reader."""
 
-    def __init__(self, directory: Path, arguments: tuple[str, ...], settings: dict[str, str]):
+    def __init__(
+        self,
+        directory: Path,
+        arguments: Sequence[str],
+        settings: dict[str, str],
+        *,
+        is_forked: bool = True,
+    ) -> None:
         outside = {k: v for k, v in os.environ.items() if not k.startswith("VOELGOED_")}
         ours = {f"VOELGOED_{name.upper()}": value for name, value in settings.items()}
         self._directory = Path(tempfile.mkdtemp(prefix="process-", dir=directory))
-        with (
-            (self._directory / "out").open("wb") as out,
-            (self._directory / "err").open("wb") as err,
-        ):
-            self._process = subprocess.Popen(
-                [EXECUTABLE, *arguments],
-                env=outside | ours,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,  # so that Ctrl-C of this test's reader is not theirs
-            )
-        self.pid = self._process.pid
+        start = _fork if is_forked else _execute
+        self.pid, self._wait = start(arguments, outside | ours, self._directory)
 
     @property
     def out(self) -> str:
@@ -70,8 +79,10 @@ class Process:
 
     def wait_for(self, text: str) -> Self:
         def printed() -> bool:
-            assert self._process.poll() is None or text in self.out + self.err, self.err
-            return text in self.out + self.err
+            has_ended = self._wait(0) is not None
+            is_printed = text in self.out + self.err
+            assert is_printed or not has_ended, self.err
+            return is_printed
 
         eventually(printed)
         return self
@@ -87,23 +98,99 @@ class Process:
         return self.wait()
 
     def wait(self) -> int:
-        return self._process.wait(HANG_S)
+        """Its exit code, or the number of the signal that ended it, negative."""
+        code = self._wait(HANG_S)
+        assert code is not None, "waited for ever"
+        return code
+
+
+Wait = Callable[[float], int | None]
+"""For so many seconds: the exit code, or None while it runs."""
+
+
+def _execute(
+    arguments: Sequence[str], environment: dict[str, str], directory: Path
+) -> tuple[int, Wait]:
+    with (directory / "out").open("wb") as out, (directory / "err").open("wb") as err:
+        process = subprocess.Popen(
+            [EXECUTABLE, *arguments],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,  # so that Ctrl-C of this test's reader is not theirs
+        )
+
+    def wait(seconds: float) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(seconds)
+        return None
+
+    return process.pid, wait
+
+
+def _fork(
+    arguments: Sequence[str], environment: dict[str, str], directory: Path
+) -> tuple[int, Wait]:
+    for name in ("out", "err"):
+        (directory / name).touch()
+    process = forks.Process(
+        target=_main, args=(["voelgoed", *arguments], environment, directory), daemon=True
+    )
+    process.start()
+    assert process.pid is not None
+
+    def wait(seconds: float) -> int | None:
+        process.join(seconds)
+        return process.exitcode
+
+    return process.pid, wait
+
+
+def _main(arguments: list[str], environment: dict[str, str], directory: Path) -> None:
+    """What the installed executable does, in a process that was forked for it."""
+    os.setsid()
+    for number, path, flags in (
+        (0, Path(os.devnull), os.O_RDONLY),
+        (1, directory / "out", os.O_WRONLY),
+        (2, directory / "err", os.O_WRONLY),
+    ):
+        opened = os.open(path, flags)
+        os.dup2(opened, number)
+        os.close(opened)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = arguments
+    main()
 
 
 class Installation:
     """A data directory, and whatever was started on it."""
 
-    def __init__(self) -> None:
-        # /tmp and a short name: a path of 100 bytes would put the socket elsewhere.
-        self._directory = Path(tempfile.mkdtemp(prefix="chaos-"))
+    def __init__(self, copied: Path | None = None) -> None:
+        """Empty, or a copy of another one's data while nothing runs there."""
+        # A short name: a path of 100 bytes would put the socket elsewhere.
+        self._directory = Path(tempfile.mkdtemp(prefix="chaos-", dir=fastest_place()))
         self._processes: list[Process] = []
         self.data = self._directory / "var"
         self.postgres = EmbeddedPostgres(self.data / "postgres")
+        if copied is not None:
+            subprocess.run(["cp", "-a", copied, self.data], check=True)
 
     def run(self, *arguments: str, **settings: str) -> Process:
+        return self._start(arguments, settings, is_forked=True)
+
+    def execute(self, *arguments: str, **settings: str) -> Process:
+        """The installed executable."""
+        return self._start(arguments, settings, is_forked=False)
+
+    def _start(
+        self, arguments: Sequence[str], settings: dict[str, str], *, is_forked: bool
+    ) -> Process:
         settings = {"data": str(self.data)} | settings
-        self._processes.append(Process(self._directory, arguments, settings))
-        return self._processes[-1]
+        process = Process(self._directory, arguments, settings, is_forked=is_forked)
+        self._processes.append(process)
+        return process
 
     def up(self, *arguments: str, **settings: str) -> Process:
         process = self.run("up", "--port", "0", *arguments, **settings)
@@ -182,9 +269,18 @@ class ServerProcess:
         self._process = None
 
 
+def fastest_place() -> Path | None:
+    """Memory, where there is room: what `kill -9` ends has written its files all the same, and on a
+    disk the thousand files of a database are what takes the time."""
+    with suppress(OSError):
+        if shutil.disk_usage(MEMORY).free >= MEMORY_FREE_BYTES_MIN:
+            return MEMORY
+    return None
+
+
 @contextmanager
-def an_installation() -> Iterator[Installation]:
-    installation = Installation()
+def an_installation(copied: Path | None = None) -> Iterator[Installation]:
+    installation = Installation(copied)
     try:
         yield installation
     finally:

@@ -17,7 +17,6 @@ from tests.processes import (
     Installation,
     a_client,
     a_follower,
-    an_installation,
     ask,
     eventually,
     frame,
@@ -29,13 +28,6 @@ pytestmark = pytest.mark.own_database
 
 CLIENTS = 4
 KEYS_MAX = 5_000
-
-
-@pytest.fixture
-def here() -> Iterator[Installation]:
-    with an_installation() as installation:
-        yield installation
-        installation.show()
 
 
 class Clients:

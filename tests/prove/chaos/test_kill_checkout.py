@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.processes import Installation, a_client, an_installation, ask, eventually
+from tests.processes import Installation, a_client, ask, eventually
 from tests.prove.chaos.test_kill import log_in
 from tests.seating.api_support import a_config, a_new_layout
 from tests.support import a_venue, an_event
@@ -28,13 +28,6 @@ ROWS, SEATS_IN_A_ROW = 26, 80
 ORDERS_MAX = ROWS * SEATS_IN_A_ROW // 2
 WORK_S = (0.2, 1.0)
 WAYS = ("server", "postmaster", "server and database", "database at once") * 2
-
-
-@pytest.fixture
-def here() -> Iterator[Installation]:
-    with an_installation() as installation:
-        yield installation
-        installation.show()
 
 
 class Hall:

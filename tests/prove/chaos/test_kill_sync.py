@@ -5,7 +5,7 @@ import asyncio
 import json
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +23,6 @@ from tests.processes import (
     Process,
     ServerProcess,
     a_client,
-    an_installation,
     ask,
     eventually,
 )
@@ -52,13 +51,6 @@ BATCH = 500
 WAYS = ("server", "server and database")
 KILLED_AFTER_S = (0.0, 0.35)
 MINUTE = timedelta(minutes=1)
-
-
-@pytest.fixture
-def here() -> Iterator[Installation]:
-    with an_installation() as installation:
-        yield installation
-        installation.show()
 
 
 def codes() -> list[str]:
