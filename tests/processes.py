@@ -2,8 +2,8 @@
 
 Python and all that it imports take a second and more to start. So the processes of one worker are
 forked off a server that has imported everything: they have their own id, session, signals,
-environment and files, and run the program's entry point. `Installation.execute` starts the
-installed executable itself.
+environment and files, and run the program's entry point; only passwords are hashed quickly.
+`Installation.execute` starts the installed executable itself.
 """
 
 import asyncio
@@ -24,20 +24,24 @@ from typing import Any, Self
 
 import asyncpg
 import httpx
+import pytest
+from argon2 import PasswordHasher
 from websockets.sync.client import ClientConnection, connect
 
 from tests.support import MASTER_KEY_BYTES
 from voelgoed.cli import main
+from voelgoed.infra import passwords
 from voelgoed.infra.embedded import EmbeddedPostgres
 
 EXECUTABLE = Path(sys.executable).with_name("voelgoed")
 HANG_S = 180
 """Nothing here takes nearly as long; who waits this long waits for ever."""
+IS_UP = "Voelgoed is running"
 MEMORY = Path("/dev/shm")
 MEMORY_FREE_BYTES_MIN = 2 * 1024**3
 
 forks = multiprocessing.get_context("forkserver")
-forks.set_forkserver_preload(["tests.processes", "pytest"])
+forks.set_forkserver_preload(["tests.processes"])
 
 
 class Process:
@@ -77,10 +81,12 @@ class Process:
         assert found
         return found[0]
 
-    def wait_for(self, text: str) -> Self:
+    def wait_for(self, *texts: str) -> Self:
+        """Until it has printed one of them."""
+
         def printed() -> bool:
             has_ended = self._wait(0) is not None
-            is_printed = text in self.out + self.err
+            is_printed = any(text in self.out + self.err for text in texts)
             assert is_printed or not has_ended, self.err
             return is_printed
 
@@ -161,7 +167,17 @@ def _main(arguments: list[str], environment: dict[str, str], directory: Path) ->
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = arguments
-    main()
+    with quick_passwords():
+        main()
+
+
+@contextmanager
+def quick_passwords() -> Iterator[None]:
+    """The demo has a dozen users; to hash their passwords well takes most of its time."""
+    with pytest.MonkeyPatch.context() as patched:
+        quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+        patched.setattr(passwords, "_hasher", quick)
+        yield
 
 
 class Installation:
@@ -193,8 +209,7 @@ class Installation:
         return process
 
     def up(self, *arguments: str, **settings: str) -> Process:
-        process = self.run("up", "--port", "0", *arguments, **settings)
-        return process.wait_for("Voelgoed is running")
+        return self.run("up", "--port", "0", *arguments, **settings).wait_for(IS_UP)
 
     def serve(self, database_url: str, **settings: str) -> Process:
         return self.run("serve", "--port", "0", database_url=database_url, **settings)

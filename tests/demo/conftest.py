@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.demo.support import quick_passwords
+from tests.processes import quick_passwords
 
 
 @pytest.fixture(autouse=True)

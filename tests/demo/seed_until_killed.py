@@ -5,7 +5,7 @@ import os
 import signal
 from pathlib import Path
 
-from tests.demo.support import quick_passwords
+from tests.processes import quick_passwords
 from tests.support import MASTER_KEY_BYTES
 from voelgoed.config import Settings
 from voelgoed.demo.seed import ensure_demo

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo.support import quick_passwords
-from tests.processes import Installation, an_installation
+from tests.processes import Installation, an_installation, quick_passwords
 from voelgoed.config import Settings
 from voelgoed.demo.seed import ensure_demo
 from voelgoed.infra.data_directory import DataDirectory
