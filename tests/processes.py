@@ -16,8 +16,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -32,6 +34,7 @@ from tests.support import MASTER_KEY_BYTES
 from voelgoed.cli import main
 from voelgoed.infra import passwords
 from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.infra.publisher import CHANNEL
 
 EXECUTABLE = Path(sys.executable).with_name("voelgoed")
 HANG_S = 180
@@ -211,8 +214,8 @@ class Installation:
     def up(self, *arguments: str, **settings: str) -> Process:
         return self.run("up", "--port", "0", *arguments, **settings).wait_for(IS_UP)
 
-    def serve(self, database_url: str, **settings: str) -> Process:
-        return self.run("serve", "--port", "0", database_url=database_url, **settings)
+    def serve(self, database_url: str, *arguments: str, **settings: str) -> Process:
+        return self.run("serve", "--port", "0", *arguments, database_url=database_url, **settings)
 
     @property
     def demo(self) -> dict[str, Any]:
@@ -303,10 +306,12 @@ def an_installation(copied: Path | None = None) -> Iterator[Installation]:
 
 
 @contextmanager
-def servers(count: int, database_url: str, **settings: str) -> Iterator[list[Process]]:
+def servers(
+    count: int, database_url: str, *arguments: str, **settings: str
+) -> Iterator[list[Process]]:
     """So many `voelgoed serve` on one database."""
     with an_installation() as installation:
-        started = [installation.serve(database_url, **settings) for _ in range(count)]
+        started = [installation.serve(database_url, *arguments, **settings) for _ in range(count)]
         yield [process.wait_for("Serving http") for process in started]
         installation.show()
 
@@ -350,6 +355,31 @@ def frame(socket: ClientConnection) -> dict[str, Any]:
     while (received := json.loads(socket.recv(HANG_S)))["type"] == "alive":
         assert time.monotonic() < until, "waited for ever"
     return received
+
+
+@contextmanager
+def overheard(admin_url: str) -> Iterator[list[str]]:
+    """What is told to every process from now on, as it is told."""
+    told: list[str] = []
+    listening, enough = threading.Event(), threading.Event()
+
+    async def listen() -> None:
+        connection = await asyncpg.connect(admin_url)
+        try:
+            await connection.add_listener(CHANNEL, lambda *heard: told.append(str(heard[3])))
+            listening.set()
+            await asyncio.to_thread(enough.wait)
+        finally:
+            await connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(asyncio.run, listen())
+        try:
+            eventually(lambda: listening.is_set() or done.done())
+            yield told
+        finally:
+            enough.set()
+    done.result()
 
 
 def runs_of(job: str, process: Process) -> int:
