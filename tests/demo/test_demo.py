@@ -3,7 +3,6 @@ is finished by the next."""
 
 import asyncio
 import signal
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +13,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import MASTER_KEY, a_database
+from tests.demo.seed_until_killed import seed_until_killed
 from tests.demo.support import look
+from tests.processes import forks
 from tests.support import a_tenant
 from voelgoed.config import Settings
 from voelgoed.demo import venues
@@ -137,10 +138,11 @@ async def test_a_start_that_is_killed_again_and_again_is_finished_as_if_nothing_
     async with a_database(postgres) as whole, a_database(postgres) as cut:
         await make(postgres.url(database=whole), tmp_path / "whole")
         for commits in KILLED_AFTER:
-            module, url = "tests.demo.seed_until_killed", postgres.url(database=cut)
-            arguments = ("-m", module, url, str(tmp_path / "cut"), str(commits))
-            process = await asyncio.create_subprocess_exec(sys.executable, *arguments)
-            assert await process.wait() == -signal.SIGKILL
+            arguments = (postgres.url(database=cut), tmp_path / "cut", commits)
+            process = forks.Process(target=seed_until_killed, args=arguments, daemon=True)
+            process.start()
+            await asyncio.to_thread(process.join)
+            assert process.exitcode == -signal.SIGKILL
         demo, said = await make(postgres.url(database=cut), tmp_path / "cut")
         assert demo is not None
         assert demo.is_finished

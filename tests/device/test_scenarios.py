@@ -436,15 +436,15 @@ async def test_a_scan_is_put_right_again_when_the_first_answer_took_long(gates: 
     device = await gates.device(clock=clocks.device_clock())
     device.clock.is_measured, device.clock.offset = False, timedelta()
     answer = await shown(gates, device, ticket)
-    device.ledger.learn(1260.0, 100.0)
+    device.ledger.learn(1900.0, 1000.0)
     [kept] = device.store.scans()
-    assert kept.scanned_at_corrected - kept.scanned_at == timedelta(seconds=1210)
+    assert kept.scanned_at_corrected - kept.scanned_at == timedelta(seconds=1400)
     assert not kept.is_measured
     assert (await sync(device)).synced == 1
     [kept] = device.store.scans()
     assert kept.scanned_at_corrected == await canonical(gates, answer.scan_id)
     error = kept.scanned_at_corrected - kept.scanned_at - timedelta(minutes=20)
-    assert abs(error) < timedelta(seconds=2)
+    assert abs(error) < timedelta(seconds=60)
 
 
 async def test_online_while_the_clock_is_known_to_be_an_hour_off_the_server_decides(

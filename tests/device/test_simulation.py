@@ -21,7 +21,7 @@ from voelgoed.services import build_services, running
 pytestmark = pytest.mark.own_database
 
 OPTIONS = Options(
-    devices=3, visitors=40, seconds=4, outage=0.5, clock_error_s=30.0, cheats=0.4, seed=3
+    devices=3, visitors=40, seconds=1, outage=0.5, clock_error_s=30.0, cheats=0.4, seed=3
 )
 
 

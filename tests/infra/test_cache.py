@@ -89,7 +89,7 @@ async def test_ten_readers_of_a_missing_key_are_one_load(cache: Cache):
     cold = Cold()
     cold.gate.clear()
     readers = [asyncio.create_task(read(cache, cold)) for _ in range(10)]
-    await asyncio.sleep(0.05)
+    await cold.asked.wait()  # by the first of them; the others have begun
     cold.gate.set()
     assert await asyncio.gather(*readers) == ["one"] * 10
     assert cold.loads == 1
@@ -202,9 +202,9 @@ async def test_a_reader_that_goes_away_takes_no_other_with_it(cache: Cache):
     cold = Cold()
     cold.gate.clear()
     first = asyncio.create_task(read(cache, cold))
-    await asyncio.sleep(0.05)
+    await cold.asked.wait()
     second = asyncio.create_task(read(cache, cold))
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0)  # it waits for the first one's
     first.cancel()
     cold.gate.set()
     assert await second == "one"

@@ -87,7 +87,7 @@ class Works:
 
 
 async def settled(tasks: "Sequence[asyncio.Task[object]]") -> list[object]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return await asyncio.gather(*tasks, return_exceptions=True)
 
 
@@ -355,7 +355,7 @@ async def test_work_that_is_called_off_leaves_nobody_waiting():
     await works.begun(1)
     others = works.ask("a", 1, 2)
     works.gates["a"].set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         [fault] = await asyncio.gather(*first, return_exceptions=True)
         assert isinstance(fault, StorageUnavailable)
         assert await asyncio.gather(*others) == [2, 4]

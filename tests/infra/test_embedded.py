@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,17 +19,26 @@ from urllib.parse import parse_qs, urlsplit
 import asyncpg
 import pytest
 
+from tests.processes import HANG_S, fastest_place
+from voelgoed.infra import embedded as module
 from voelgoed.infra.embedded import EmbeddedPostgres, EmbeddedPostgresError
 
 Maker = Callable[..., EmbeddedPostgres]
 
 
 @pytest.fixture
-def a_postgres(tmp_path: Path) -> Iterator[Maker]:
+def place() -> Iterator[Path]:
+    """Not pytest's, which keeps the directories of three runs: a cluster is 40 MB."""
+    with tempfile.TemporaryDirectory(prefix="pg-", dir=fastest_place()) as directory:
+        yield Path(directory)
+
+
+@pytest.fixture
+def a_postgres(place: Path) -> Iterator[Maker]:
     made: list[EmbeddedPostgres] = []
 
     def make(
-        directory: Path = tmp_path / "pg", *, durable: bool = False, **settings: str
+        directory: Path = place / "pg", *, durable: bool = False, **settings: str
     ) -> EmbeddedPostgres:
         fast = {} if durable else {"fsync": "off"}
         made.append(EmbeddedPostgres(directory, settings=fast | settings))
@@ -37,8 +47,25 @@ def a_postgres(tmp_path: Path) -> Iterator[Maker]:
     yield make
     for postgres in made:
         postgres.stop()
-    # pytest keeps the directories of three runs; a cluster is 40 MB.
-    shutil.rmtree(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def initialised() -> Iterator[Path]:
+    """What a first start makes. Nothing runs there."""
+    with tempfile.TemporaryDirectory(prefix="pg-", dir=fastest_place()) as directory:
+        postgres = EmbeddedPostgres(Path(directory, "pg"), settings={"fsync": "off"})
+        postgres.start()
+        postgres.stop()
+        yield postgres.directory
+
+
+@pytest.fixture
+def later(place: Path, initialised: Path) -> None:
+    """The test's first start is not the first one of its cluster."""
+    subprocess.run(["cp", "-a", initialised, place / "pg"], check=True)
+
+
+not_the_first = pytest.mark.usefixtures("later")
 
 
 @pytest.fixture
@@ -116,6 +143,7 @@ def test_the_first_start_makes_a_durable_database_and_its_roles(a_postgres: Make
         assert ask(postgres, powers, role) == [True, False, False, False, False]
 
 
+@not_the_first
 def test_a_second_start_adopts_the_running_server(a_postgres: Maker) -> None:
     first, second = a_postgres(), a_postgres()
     first.start()
@@ -132,6 +160,7 @@ def test_starts_at_the_same_moment_make_one_server(a_postgres: Maker) -> None:
     assert len({ask(each, "SELECT pg_postmaster_start_time()")[0] for each in both}) == 1
 
 
+@not_the_first
 def test_stop_ends_it_and_may_be_repeated(a_postgres: Maker) -> None:
     postgres = a_postgres()
     postgres.stop()
@@ -143,6 +172,7 @@ def test_stop_ends_it_and_may_be_repeated(a_postgres: Maker) -> None:
     assert not list(socket_directory(postgres).iterdir())
 
 
+@not_the_first
 def test_what_was_committed_survives_kill_9_of_everything(a_postgres: Maker) -> None:
     postgres = a_postgres(durable=True)
     postgres.start()
@@ -154,25 +184,36 @@ def test_what_was_committed_survives_kill_9_of_everything(a_postgres: Maker) -> 
     assert ask(postgres, "SELECT answer FROM kept") == [42]
 
 
+@not_the_first
 def test_a_start_waits_until_orphans_of_a_killed_server_have_stopped_writing(
-    a_postgres: Maker, processes: list[subprocess.Popen[bytes]]
+    a_postgres: Maker,
+    processes: list[subprocess.Popen[bytes]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(module, "PROGRESS_EVERY_SECONDS", 0.05)
     postgres = a_postgres()
     postgres.start()
+    # A file that appears in its data directory, where it is, ends it.
     busy = """DO $$
-        DECLARE until timestamptz := clock_timestamp() + '4 s';
-        BEGIN WHILE clock_timestamp() < until LOOP END LOOP; END $$"""
+        BEGIN WHILE pg_stat_file('enough', true) IS NULL LOOP END LOOP; END $$"""
     psql = [postgres.bin_directory / "psql", postgres.url("postgres"), "-c", busy]
     processes.append(subprocess.Popen(psql, stderr=subprocess.DEVNULL))
     orphan = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'DO%' AND state = 'active'"
     while not (found := ask(postgres, orphan)):
         time.sleep(0.02)
     kill(postmaster(postgres))
-    assert state(found[0]) == "R"
-    postgres.start()
+    waiting = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        starting = pool.submit(postgres.start, lambda said: waiting.set())
+        waiting.wait(HANG_S)
+        assert not starting.done()
+        assert state(found[0]) not in ("Z", "gone")
+        (postgres.data / "enough").touch()
+        starting.result()
     assert state(found[0]) in ("Z", "gone")
 
 
+@not_the_first
 @pytest.mark.parametrize("stale", ["dead", "zombie", "another program", "nonsense"])
 def test_a_stale_process_id_is_no_obstacle(
     stale: str, a_postgres: Maker, processes: list[subprocess.Popen[bytes]]
@@ -185,7 +226,7 @@ def test_a_stale_process_id_is_no_obstacle(
     postgres.stop()
     # As PostgreSQL's own user, because it takes the processes of others for stale by itself.
     owner = postgres.directory.stat().st_uid
-    command = ["true"] if stale in ("dead", "zombie") else ["sleep", "60"]
+    command = ["true"] if stale in ("dead", "zombie") else ["sleep", "600"]
     process = subprocess.Popen(command, user=owner if os.geteuid() == 0 else None)
     processes.append(process)
     if stale == "dead":
@@ -199,17 +240,18 @@ def test_a_stale_process_id_is_no_obstacle(
     assert postmaster(postgres) != process.pid
 
 
+@not_the_first
 def test_the_server_of_a_copied_directory_is_not_taken_for_ours(
-    tmp_path: Path, a_postgres: Maker
+    place: Path, a_postgres: Maker
 ) -> None:
     original = a_postgres()
     original.start()
     pid_file = (original.data / "postmaster.pid").read_text()
     original.stop()
     # What `cp -r` makes as root: everything belongs to root.
-    shutil.copytree(original.directory, tmp_path / "copy", symlinks=True)
+    shutil.copytree(original.directory, place / "copy", symlinks=True)
     original.start()
-    copy = a_postgres(tmp_path / "copy")
+    copy = a_postgres(place / "copy")
     _, _, rest = pid_file.partition("\n")
     (copy.data / "postmaster.pid").write_text(f"{postmaster(original)}\n{rest}")
     copy.start()
@@ -236,6 +278,7 @@ def test_a_first_start_killed_half_way_is_healed_by_the_next(
     assert ask(postgres, "SELECT 1", "voelgoed_server") == [1]
 
 
+@not_the_first
 @pytest.mark.parametrize("missing", ["DATABASE voelgoed", "ROLE voelgoed_server"])
 def test_a_role_or_database_that_is_still_missing_is_made(missing: str, a_postgres: Maker) -> None:
     postgres = a_postgres()
@@ -246,25 +289,23 @@ def test_a_role_or_database_that_is_still_missing_is_made(missing: str, a_postgr
     assert ask(postgres, "SELECT current_user::text", "voelgoed_server") == ["voelgoed_server"]
 
 
-def test_a_foreign_directory_is_refused_and_left_alone(tmp_path: Path, a_postgres: Maker) -> None:
-    (tmp_path / "pg").mkdir()
-    (tmp_path / "pg" / "thesis.txt").write_text("mine")
+def test_a_foreign_directory_is_refused_and_left_alone(place: Path, a_postgres: Maker) -> None:
+    (place / "pg").mkdir()
+    (place / "pg" / "thesis.txt").write_text("mine")
     with pytest.raises(EmbeddedPostgresError, match=r"holds no database of Voelgoed's"):
         a_postgres().start()
-    assert [path.name for path in (tmp_path / "pg").iterdir()] == ["thesis.txt"]
+    assert [path.name for path in (place / "pg").iterdir()] == ["thesis.txt"]
 
 
-def test_a_directory_named_data_is_not_yet_a_cluster(tmp_path: Path, a_postgres: Maker) -> None:
-    (tmp_path / "pg" / "data").mkdir(parents=True)
-    (tmp_path / "pg" / "data" / "thesis.txt").write_text("mine")
+def test_a_directory_named_data_is_not_yet_a_cluster(place: Path, a_postgres: Maker) -> None:
+    (place / "pg" / "data").mkdir(parents=True)
+    (place / "pg" / "data" / "thesis.txt").write_text("mine")
     with pytest.raises(EmbeddedPostgresError, match=r"holds no database of Voelgoed's"):
         a_postgres().start()
 
 
-def test_the_data_of_another_version_is_named_and_untouched(
-    tmp_path: Path, a_postgres: Maker
-) -> None:
-    version = tmp_path / "pg" / "data" / "PG_VERSION"
+def test_the_data_of_another_version_is_named_and_untouched(place: Path, a_postgres: Maker) -> None:
+    version = place / "pg" / "data" / "PG_VERSION"
     version.parent.mkdir(parents=True)
     version.write_text("15\n")
     with pytest.raises(EmbeddedPostgresError, match=r"PostgreSQL 15, this is 18; .* untouched"):
@@ -306,6 +347,7 @@ def test_a_failed_start_says_why_in_one_line(a_postgres: Maker) -> None:
     assert "\n" not in str(failure.value)
 
 
+@not_the_first
 def test_a_large_log_is_set_aside(a_postgres: Maker) -> None:
     postgres = a_postgres()
     postgres.start()
@@ -342,6 +384,7 @@ def test_a_symlink_planted_in_the_temporary_directory_is_refused(
         trap.unlink()
 
 
+@not_the_first
 def test_the_environment_of_the_caller_changes_nothing(
     a_postgres: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -165,7 +165,7 @@ async def test_a_fault_is_told_to_each_in_its_own_place(services: Services, tena
     for first, second in ((rename, insert), (insert, rename)):
         told.clear()
         with pytest.raises(asyncpg.NotNullViolationError):
-            async with asyncio.timeout(10), services.database.transaction(tenant.id) as tx:
+            async with asyncio.timeout(60), services.database.transaction(tenant.id) as tx:
                 await tx.gather(expecting(tx, "first", first), expecting(tx, "second", second))
         assert sorted(told) == ["first", "second"]
 

@@ -1,5 +1,4 @@
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -10,6 +9,7 @@ import pytest
 from pgqueuer.adapters.persistence.queries import Queries
 from pgqueuer.db import AsyncpgDriver
 
+from tests.infra.jobs_support import HANG_S, SET_DUE, a_connection, looking_together
 from tests.support import Tenant
 from voelgoed.infra import jobs as module
 from voelgoed.infra.embedded import EmbeddedPostgres
@@ -39,7 +39,7 @@ class Desk:
         self.changed.set()
 
     async def until(self, count: int) -> list[str]:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_S):
             while len(self.done) < count:
                 await self.changed.wait()
                 self.changed.clear()
@@ -75,14 +75,22 @@ async def test_a_job_runs_after_its_transaction_and_never_without_it(
         assert await desk.until(1) == ["Anna"]
 
 
-async def test_a_job_waits_for_its_time(services: Services, tenant: Tenant):
+async def test_a_job_waits_for_its_time(
+    services: Services,
+    tenant: Tenant,
+    postgres: EmbeddedPostgres,
+    database_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(module, "POLL", timedelta(milliseconds=50))
     desk = Desk()
     async with working(services, desk):
-        await ask(services, tenant, "first")
-        await desk.until(1)  # who begins to work only after that time does both at once
-        await ask(services, tenant, "later", after=timedelta(seconds=3))
+        await ask(services, tenant, "later", after=timedelta(hours=1))
         await ask(services, tenant, "now")
-        assert await desk.until(3) == ["first", "now", "later"]
+        assert await desk.until(1) == ["now"]
+        async with a_connection(postgres.url("postgres", database_name)) as admin:
+            await admin.execute("UPDATE pgqueuer SET execute_after = now()")  # the hour is over
+        assert await desk.until(2) == ["now", "later"]
 
 
 async def test_the_same_job_waits_only_once(services: Services, tenant: Tenant):
@@ -106,6 +114,7 @@ async def test_a_failing_job_is_tried_again(
     services: Services, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(module, "FIRST_RETRY", timedelta(milliseconds=10))
+    monkeypatch.setattr(module, "POLL", timedelta(milliseconds=50))
     desk = Desk(refusals=2)
     async with working(services, desk):
         await ask(services, tenant, "at last")
@@ -137,11 +146,11 @@ async def test_work_goes_on_after_the_connection_was_lost(
         assert await desk.until(2) == ["before", "after"]
 
 
-async def test_a_periodic_job_runs_in_one_of_two_workers(services: Services):
-    """Its time comes once a minute, so a second run within it is the other worker's."""
+async def test_a_periodic_job_runs_in_one_of_two_workers(
+    services: Services, postgres: EmbeddedPostgres, database_name: str
+):
     runs: list[int] = []
     ran = asyncio.Event()
-    second = int(time.time() + 4) % 60
 
     def worker(number: int) -> Jobs:
         async def tick() -> None:
@@ -149,16 +158,23 @@ async def test_a_periodic_job_runs_in_one_of_two_workers(services: Services):
             ran.set()
 
         jobs = Jobs(services.database)
-        jobs.every(f"* * * * * {second}", "tick", tick)
-        jobs.start()
+        jobs.every("0 0 1 1 *", "tick", tick)
         return jobs
 
+    def start() -> None:
+        for jobs in workers:
+            jobs.start()
+
     workers = [worker(number) for number in range(2)]
-    async with asyncio.timeout(90):  # who begins late is in time a minute later
-        await ran.wait()
-    await asyncio.sleep(4)
-    for jobs in workers:
-        await jobs.stop()
+    try:
+        admin_url = postgres.url("postgres", database_name)
+        async with looking_together(admin_url, len(workers), start) as connection:
+            await connection.execute(SET_DUE, "tick")
+        async with asyncio.timeout(HANG_S):
+            await ran.wait()
+    finally:
+        for jobs in workers:
+            await jobs.stop()  # when it has done what it began
     assert len(runs) == 1
 
 

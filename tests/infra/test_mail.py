@@ -3,8 +3,6 @@
 import asyncio
 import ipaddress
 import ssl
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -20,7 +18,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.support import free_port
+from tests.processes import an_installation
+from tests.support import PATIENCE_S, free_port
 from voelgoed.config import SettingsError, read_settings
 from voelgoed.infra import mail as module
 from voelgoed.infra.mail import Mail, MailNotSent, MailRefused
@@ -35,6 +34,8 @@ class Postbox:
 
     def __init__(self, **answers: str) -> None:
         self.answers = answers
+        self.asked = 0
+        """So many times whether it takes a letter."""
         self.envelopes: list[Envelope] = []
 
     async def handle_MAIL(
@@ -46,6 +47,7 @@ class Postbox:
     async def handle_RCPT(
         self, _server: object, _session: object, envelope: Envelope, address: str, _options: object
     ) -> str:
+        self.asked += 1
         envelope.rcpt_tos.append(address)
         return self.answers.get("rcpt", "250 OK")
 
@@ -87,7 +89,7 @@ async def a_stranger(first: bytes, every: bytes = b"") -> AsyncIterator[int]:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        await asyncio.wait(talking, timeout=5)
+        await asyncio.wait(talking, timeout=PATIENCE_S)
 
 
 def a_letter(to: str = "anna@example.com") -> EmailMessage:
@@ -167,14 +169,14 @@ async def test_a_server_that_is_silent_or_none_at_all_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, first: bytes, every: bytes
 ):
     monkeypatch.setattr(module, "STEP_S", 0.5)
-    async with a_stranger(first, every) as port, asyncio.timeout(10):
+    async with a_stranger(first, every) as port, asyncio.timeout(PATIENCE_S):
         with pytest.raises(MailNotSent):
             await mail_to(port).send(a_letter())
 
 
 async def test_a_server_may_not_be_slow_for_ever_just_in_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "SEND_S", 0.5)
-    async with a_stranger(b"220 hello\r\n", b"250 OK\r\n") as port, asyncio.timeout(10):
+    async with a_stranger(b"220 hello\r\n", b"250 OK\r\n") as port, asyncio.timeout(PATIENCE_S):
         with pytest.raises(MailNotSent, match="TimeoutError"):
             await mail_to(port).send(a_letter())
 
@@ -315,13 +317,14 @@ def test_wrong_settings_are_explained_without_the_password(environment: dict[str
 
 
 def test_the_settings_are_listed_without_the_password():
-    environment = {
-        "VOELGOED_SMTP_URL": "smtp+starttls://user:secret@mail.example.org",
-        "VOELGOED_MAIL_FROM": SENDER,
-        "VOELGOED_PUBLIC_URL": "https://tickets.example.org",
-    }
-    command = [sys.executable, "-m", "voelgoed", "settings"]
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert "VOELGOED_SMTP_URL=(set)" in said.stdout
-    assert f"VOELGOED_MAIL_FROM={SENDER}" in said.stdout
-    assert "secret" not in said.stdout + said.stderr
+    with an_installation() as here:
+        process = here.run(
+            "settings",
+            smtp_url="smtp+starttls://user:secret@mail.example.org",
+            mail_from=SENDER,
+            public_url="https://tickets.example.org",
+        )
+        assert process.wait() == 0
+        assert "VOELGOED_SMTP_URL=(set)" in process.out
+        assert f"VOELGOED_MAIL_FROM={SENDER}" in process.out
+        assert "secret" not in process.out + process.err

@@ -3,13 +3,18 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
+from threading import Barrier, Lock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.processes import an_installation
+from tests.prove.length import rounds
 from voelgoed.config import Settings, SettingsError, key_bytes, read_settings
 from voelgoed.infra import master_key as module
 from voelgoed.infra.data_directory import UNFINISHED, DataDirectory, DataDirectoryError
@@ -18,36 +23,7 @@ from voelgoed.services import master_key_of
 
 OLD, NEW = bytes(range(32)), bytes(range(32, 64))
 KEY = MasterKey(OLD)
-EXECUTABLE = Path(sys.executable).with_name("voelgoed")
-RACE = """
-import os, sys, time
-from pathlib import Path
-from voelgoed.infra.data_directory import DataDirectory
-from voelgoed.infra.master_key import key_kept_in
-if sys.argv[2] == "naively":
-    os.link = os.replace
-disagreed = 0
-for number in range(40):
-    directory = Path(sys.argv[1], str(number))
-    DataDirectory.claim(directory).release()
-    reader, writer = os.pipe()
-    start = time.monotonic() + 0.02
-    racers = []
-    for _ in range(6):
-        racers.append(os.fork())
-        if racers[-1] == 0:
-            while time.monotonic() < start:
-                pass
-            os.write(writer, key_kept_in(directory))
-            os._exit(0)
-    for racer in racers:
-        os.waitpid(racer, 0)
-    said = os.read(reader, 10_000)
-    assert len(said) == 6 * 32
-    disagreed += len({said[at : at + 32] for at in range(0, len(said), 32)}) > 1
-    assert not list(directory.glob(".unfinished-*"))
-print(disagreed)
-"""
+RACERS = 6
 
 
 @pytest.fixture
@@ -178,18 +154,40 @@ def test_two_installations_have_different_keys(tmp_path: Path) -> None:
     assert key_kept_in(tmp_path / "one") != key_kept_in(tmp_path / "other")
 
 
-def rounds_in_which_racers_disagree(directory: Path, how: str) -> int:
-    command = [sys.executable, "-c", RACE, str(directory), how]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+def keys_of_racers(directory: Path, link: Callable[..., None], *, in_turn: bool) -> set[bytes]:
+    """Of some that have all seen that there is no key before the first of them puts his there. Then
+    they go on at once, or each when the one before has read the key."""
+    all_have_looked, turn = Barrier(RACERS), Lock()
+
+    def wait_and_link(source: str, target: Path) -> None:
+        all_have_looked.wait()
+        if in_turn:
+            turn.acquire()
+        link(source, target)
+
+    def race() -> bytes:
+        found = key_kept_in(directory)
+        if in_turn:
+            turn.release()
+        return found
+
+    with pytest.MonkeyPatch.context() as patched, ThreadPoolExecutor(RACERS) as threads:
+        patched.setattr(os, "link", wait_and_link)
+        racers = [threads.submit(race) for _ in range(RACERS)]
+        found = {racer.result() for racer in racers}
+    assert not list(directory.glob(f"{UNFINISHED}*"))
+    return found
 
 
-def test_of_processes_that_come_at_once_all_get_the_same_key(tmp_path: Path) -> None:
-    assert rounds_in_which_racers_disagree(tmp_path, "as we do it") == 0
+def test_all_who_come_at_the_same_moment_get_the_same_key(tmp_path: Path) -> None:
+    for number in range(rounds(10, 200)):
+        directory = tmp_path / str(number)
+        DataDirectory.claim(directory).release()
+        assert len(keys_of_racers(directory, os.link, in_turn=number == 0)) == 1
 
 
-def test_renaming_instead_of_linking_would_give_them_different_keys(tmp_path: Path) -> None:
-    """The control."""
-    assert rounds_in_which_racers_disagree(tmp_path, "naively") > 0
+def test_control_renaming_instead_of_linking_gives_them_different_keys(directory: Path) -> None:
+    assert len(keys_of_racers(directory, os.replace, in_turn=True)) == RACERS
 
 
 def test_a_key_that_came_up_meanwhile_is_never_replaced(
@@ -333,13 +331,11 @@ def test_the_embedded_database_has_the_key_of_its_file_unless_one_is_set(directo
 
 
 def test_settings_say_that_a_key_is_set_and_not_which() -> None:
-    environment = os.environ | {
-        "VOELGOED_MASTER_KEY": NEW.hex(),
-        "VOELGOED_PREVIOUS_MASTER_KEY": OLD.hex(),
-    }
-    shown = subprocess.run(
-        [EXECUTABLE, "settings"], env=environment, capture_output=True, text=True, check=True
-    ).stdout
+    with an_installation() as here:
+        keys = {"master_key": NEW.hex(), "previous_master_key": OLD.hex()}
+        process = here.execute("settings", **keys)
+        assert process.wait() == 0
+        shown = process.out + process.err
     assert "VOELGOED_MASTER_KEY=(set)\n" in shown
     assert "VOELGOED_PREVIOUS_MASTER_KEY=(set)\n" in shown
     assert NEW.hex() not in shown

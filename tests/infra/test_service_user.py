@@ -12,6 +12,7 @@ from threading import Barrier
 
 import pytest
 
+from tests.processes import eventually
 from voelgoed.infra import service_user
 
 AT_ONCE = 8
@@ -40,7 +41,12 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[Iterator[str]]:
 
     yield fresh_names()
     for name in used:
-        subprocess.run(["userdel", name], check=True)
+        eventually(lambda: _is_removed(name))  # noqa: B023
+
+
+def _is_removed(name: str) -> bool:
+    """Not while somebody else has the user file locked."""
+    return subprocess.run(["userdel", name], capture_output=True, check=False).returncode == 0
 
 
 def ids_found() -> set[int]:

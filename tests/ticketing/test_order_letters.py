@@ -1,7 +1,7 @@
 """Tickets by e-mail: from an order through the job queue to a real SMTP server."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,16 +14,18 @@ from uuid import uuid4
 import httpx
 import pytest
 from aiosmtpd.smtp import Envelope
+from prometheus_client import REGISTRY
 from pypdf import PdfReader
 
 from tests.conftest import MASTER_KEY, serving
 from tests.infra.test_mail import SENDER, Postbox, a_server
 from tests.seating.api_support import refusal
-from tests.support import MovableClock, Tenant, a_client, a_tenant, free_port
+from tests.support import PATIENCE_S, MovableClock, Tenant, a_client, a_tenant, free_port
 from tests.ticketing.checkout_support import Shop, a_shop
 from tests.ticketing.document_support import refunded, reissued, sale
 from tests.ticketing.hold_support import Customer, table
 from voelgoed.config import Settings
+from voelgoed.infra import jobs
 from voelgoed.infra.jobs import Patience
 from voelgoed.services import Services, build_services, running
 from voelgoed.ticketing import jobs as ticketing_jobs
@@ -51,13 +53,13 @@ class Post:
         return await sale(self.shop, seats, **{"buyer_email": ANNA, **more})
 
     async def arrived(self, count: int) -> list[EmailMessage]:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while len(self.postbox.envelopes) < count:
                 await asyncio.sleep(0.02)
         return [letter_in(envelope) for envelope in self.postbox.envelopes]
 
     async def recorded(self, action: str, count: int = 1) -> list[dict[str, Any]]:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while len(found := await self.shop.event.office.audit(action)) < count:
                 await asyncio.sleep(0.02)
         return found
@@ -135,8 +137,19 @@ async def test_whoever_paid_gets_the_tickets_by_mail(post: Post):
     await nothing_waits(post)
 
 
+async def happens(what: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not what():
+            await asyncio.sleep(0.02)
+
+
+def failures() -> float:
+    labels = {"name": LETTER, "outcome": "failed"}
+    return REGISTRY.get_sample_value("voelgoed_jobs_total", labels) or 0.0
+
+
 async def nothing_waits(post: Post) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while await post.waiting():
             await asyncio.sleep(0.02)
 
@@ -172,6 +185,7 @@ async def test_without_a_mail_server_nothing_is_queued(
 def impatient(monkeypatch: pytest.MonkeyPatch, retries: int = 5) -> None:
     pause = timedelta(milliseconds=10)
     monkeypatch.setattr(ticketing_jobs, "PATIENCE", Patience(retries, pause, pause))
+    monkeypatch.setattr(jobs, "POLL", timedelta(milliseconds=50))
 
 
 async def test_a_server_that_is_busy_is_asked_again(
@@ -184,7 +198,7 @@ async def test_a_server_that_is_busy_is_asked_again(
         a_post(database_url, clock, port, postbox, with_jobs=True) as post,
     ):
         await post.sale()
-        await asyncio.sleep(0.5)
+        await happens(lambda: postbox.asked >= 3)
         assert postbox.envelopes == []
         assert len(await post.waiting()) == 1
         del postbox.answers["rcpt"]
@@ -199,8 +213,9 @@ async def test_a_server_that_is_away_for_a_while_gets_the_letter_later(
     impatient(monkeypatch, retries=1_000)
     postbox, port = Postbox(), free_port()
     async with a_post(database_url, clock, port, postbox, with_jobs=True) as post:
+        before = failures()
         await post.sale()
-        await asyncio.sleep(0.5)
+        await happens(lambda: failures() >= before + 3)
         assert len(await post.waiting()) == 1
         async with a_server(postbox, at=port):
             await post.arrived(1)

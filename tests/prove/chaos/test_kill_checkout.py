@@ -8,14 +8,14 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from random import Random
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.processes import Installation, a_client, an_installation, ask, eventually
+from tests.processes import Installation, a_client, ask, eventually
 from tests.prove.chaos.test_kill import log_in
+from tests.prove.length import luck, rounds
 from tests.seating.api_support import a_config, a_new_layout
 from tests.support import a_venue, an_event
 from tests.ticketing.checkout_support import SOUND
@@ -26,15 +26,8 @@ pytestmark = pytest.mark.own_database
 TILLS = 4
 ROWS, SEATS_IN_A_ROW = 26, 80
 ORDERS_MAX = ROWS * SEATS_IN_A_ROW // 2
-WORK_S = (0.2, 1.0)
-WAYS = ("server", "postmaster", "server and database", "database at once") * 2
-
-
-@pytest.fixture
-def here() -> Iterator[Installation]:
-    with an_installation() as installation:
-        yield installation
-        installation.show()
+WORK_S = (0.0, 0.5)
+WAYS = ("server", "postmaster", "server and database", "database at once") * rounds(1, 4)
 
 
 class Hall:
@@ -125,7 +118,7 @@ class Tills:
 
 
 def test_sales_survive_the_death_of_server_and_database_at_any_moment(here: Installation) -> None:
-    random = Random(4)
+    random = luck("sales")
     server = here.up()
     token = log_in(here.demo)
     with a_client(server.url, token) as client:

@@ -5,7 +5,7 @@ import asyncio
 import json
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,15 +19,16 @@ import httpx
 import pytest
 
 from tests.processes import (
+    HANG_S,
     Installation,
     Process,
     ServerProcess,
     a_client,
-    an_installation,
     ask,
     eventually,
 )
 from tests.prove.chaos.test_kill import log_in
+from tests.prove.length import luck, rounds
 from tests.scanning.support import Device, World, a_world
 from tests.scanning.sync_support import (
     conflicts,
@@ -49,20 +50,13 @@ from voelgoed.ticketing.rules.codes import code_from
 pytestmark = pytest.mark.own_database
 
 BATCH = 500
-WAYS = ("server", "server and database")
+WAYS = ("server", "server and database") * rounds(1, 5)
 KILLED_AFTER_S = (0.0, 0.35)
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.fixture
-def here() -> Iterator[Installation]:
-    with an_installation() as installation:
-        yield installation
-        installation.show()
-
-
 def codes() -> list[str]:
-    random = Random(6)
+    random = Random(6)  # the same whenever it is asked
     return [code_from(random.randbytes(8)) for _ in range(BATCH * len(WAYS))]
 
 
@@ -111,7 +105,7 @@ def a_batch(device_id: str, some: list[str]) -> dict[str, Any]:
 
 
 def test_a_batch_is_kept_whole_or_not_at_all(here: Installation) -> None:
-    random, server = Random(6), here.up()
+    random, server = luck("a batch"), here.up()
     token = log_in(here.demo)
     with a_client(server.url, token) as client:
         event, device = furnish(client)
@@ -290,7 +284,7 @@ async def held_up(admin: asyncpg.Connection, point: Point) -> int:
           FROM pg_stat_activity AS activity
          WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)) AND backend_xid IS NOT NULL
         """
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_S):
         while not (waiting := await admin.fetch(query)):
             await asyncio.sleep(0.005)
             await admin.execute("SELECT pg_stat_clear_snapshot()")  # else it looks only once
@@ -301,6 +295,6 @@ async def held_up(admin: asyncpg.Connection, point: Point) -> int:
 
 
 async def gone(admin: asyncpg.Connection, backend: int) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_S):
         while await admin.fetch("SELECT 1 FROM pg_stat_activity WHERE pid = $1", backend):
             await asyncio.sleep(0.005)

@@ -1,27 +1,24 @@
 """PostgreSQL goes away while people stand at the gate."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
 from tests.conftest import MASTER_KEY, serving
+from tests.processes import HANG_S, Installation
 from tests.scanning.support import a_world
 from tests.seating.race_support import a_node
 from tests.support import MovableClock, a_client, a_tenant
-from voelgoed.infra.embedded import EmbeddedPostgres
-from voelgoed.infra.migrate import migrate
 
 pytestmark = pytest.mark.own_database
 
 
 async def test_without_postgresql_a_device_is_told_to_decide_itself_and_afterwards_is_answered(
-    tmp_path: Path, clock: MovableClock
+    here: Installation, clock: MovableClock
 ):
-    cluster = EmbeddedPostgres(tmp_path / "postgres", settings={"fsync": "off"})
+    cluster = here.postgres
     await asyncio.to_thread(cluster.start)
     try:
-        await migrate(cluster.url("voelgoed_owner"))
         async with (
             a_node(cluster.url(), clock, master_key=MASTER_KEY) as services,
             serving(services) as url,
@@ -39,11 +36,10 @@ async def test_without_postgresql_a_device_is_told_to_decide_itself_and_afterwar
                 assert answer.json()["error"] == "storage_unavailable"
                 assert 1 <= int(answer.headers["Retry-After"]) <= 5, "not all at once"
             await asyncio.to_thread(cluster.start)
-            for _ in range(100):
-                answer = await client.post("/api/scans", json=sent, headers=device.headers)
-                if answer.status_code == 200:
-                    break
-                await asyncio.sleep(0.1)
+            async with asyncio.timeout(HANG_S):
+                while answer.status_code != 200:
+                    await asyncio.sleep(0.05)
+                    answer = await client.post("/api/scans", json=sent, headers=device.headers)
             assert answer.json()["status"] == "admitted"
             assert answer.json()["scan_id"] == sent["scan_id"]
             assert len(await world.rows("SELECT 1 FROM scan")) == 2

@@ -2,14 +2,14 @@
 
 import asyncio
 import os
-import time
 from collections.abc import Iterator
-from datetime import datetime
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.infra.jobs_support import SET_DUE, looking_together
 from tests.processes import (
     HANG_S,
     Process,
@@ -18,9 +18,11 @@ from tests.processes import (
     ask,
     eventually,
     frame,
+    overheard,
     runs_of,
     servers,
 )
+from tests.prove.length import rounds
 from tests.support import PASSWORD, Tenant, a_gate, a_tenant, a_venue, an_event
 from voelgoed.config import Settings
 from voelgoed.infra.embedded import EmbeddedPostgres
@@ -28,7 +30,8 @@ from voelgoed.services import build_services
 
 pytestmark = pytest.mark.own_database
 
-TEN_MINUTES_S = 600
+PURGE = "accounts.purge"
+"""It is due every ten minutes."""
 LISTENERS = (
     "FROM pg_stat_activity"
     " WHERE datname = current_database() AND application_name = 'voelgoed-listener'"
@@ -123,14 +126,14 @@ def test_a_rename_that_the_other_could_not_hear_is_read_once_it_listens_again(
     token = tenant.tokens["owner"]
     with a_client(here.url, token) as reader, a_client(there.url, token) as writer:
         assert "Unheard" not in reader.get("/api/organization").text
-        ask(
-            admin_url, f"ALTER DATABASE {database_name} CONNECTION LIMIT 0"
-        )  # superusers are exempt
+        # Superusers are exempt.
+        ask(admin_url, f"ALTER DATABASE {database_name} CONNECTION LIMIT 0")
         end_every_listener(admin_url)
         # Its jobs may have the connection that it kept, and then it gets no other.
         renamed = {"name": "Unheard"}
-        eventually(lambda: writer.patch("/api/organization", json=renamed).is_success)
-        time.sleep(0.3)  # it is told to all who listen: nobody
+        with overheard(admin_url) as told:
+            eventually(lambda: writer.patch("/api/organization", json=renamed).is_success)
+            eventually(lambda: any(str(tenant.id) in each for each in told))  # but to neither
         ask(admin_url, f"ALTER DATABASE {database_name} CONNECTION LIMIT -1")
         eventually(lambda: "Unheard" in reader.get("/api/organization").text)
 
@@ -159,13 +162,36 @@ def test_wrong_passwords_are_counted_over_both(both: list[Process], tenant: Tena
 
 
 def test_a_periodic_job_runs_once_for_both(both: list[Process], admin_url: str) -> None:
-    if datetime.now().timestamp() % TEN_MINUTES_S > TEN_MINUTES_S - 20:
-        time.sleep(22)  # or it would become due a second time meanwhile
-    eventually(lambda: ask(admin_url, "SELECT 1 FROM pgqueuer_schedules"))
-    before = sum(runs_of("accounts.purge", process) for process in both)
-    ask(admin_url, "UPDATE pgqueuer_schedules SET next_run = now() - interval '1 second'")
-    end_every_listener(admin_url)  # who connects again looks at once for what is due
-    eventually(lambda: sum(runs_of("accounts.purge", process) for process in both) > before)
     everyone_listens(admin_url)
-    time.sleep(0.5)
-    assert sum(runs_of("accounts.purge", process) for process in both) == before + 1
+    begun = periods(admin_url)
+    count = rounds(2, 20)
+    first = asyncio.run(look_together(both, admin_url, due=""))
+    for done in range(count):
+        asyncio.run(look_together(both, admin_url, PURGE))
+        eventually(lambda: runs(both) > first + done)  # noqa: B023
+    last = asyncio.run(look_together(both, admin_url, due=""))
+    passed = periods(admin_url) - begun  # for each it was due once more
+    assert count <= last - first <= count + passed
+
+
+async def look_together(both: list[Process], admin_url: str, due: str) -> int:
+    """Both connect again and look which job is due. Gives how often it had run before that."""
+
+    def end_every_listener() -> None:
+        ending = a_thread.submit(ask, admin_url, f"SELECT pg_terminate_backend(pid) {LISTENERS}")
+        assert ending.result()
+
+    with ThreadPoolExecutor(1) as a_thread:
+        async with looking_together(admin_url, len(both), end_every_listener) as connection:
+            ran = await asyncio.to_thread(runs, both)
+            await connection.execute(SET_DUE, due)
+            return ran
+
+
+def runs(both: list[Process]) -> int:
+    return sum(runs_of(PURGE, process) for process in both)
+
+
+def periods(admin_url: str) -> int:
+    """So many times ten minutes have passed since the beginning of time."""
+    return ask(admin_url, "SELECT extract(epoch FROM now())::bigint / 600")[0]
