@@ -223,6 +223,38 @@ test('what to know of a seat is said on the verdict, with a network and without'
   await expectVerdictFits(page);
 });
 
+test('each verdict says what to do: in, again, out, back in, cancelled, and without a network', async ({
+  app,
+  context,
+  organization,
+  page,
+}) => {
+  const { eventId } = await SeatedHouse.open(organization, { name: 'In and out', isLive: true });
+  const venue = Venue.at(organization, eventId);
+  const seats = ['B-1', 'B-2', 'B-3'];
+  const [ticket, voided, stored] = await venue.importSeats('Full price', 'Stalls', seats);
+  if (!ticket || !voided || !stored) throw new Error('the hall has no such seats');
+  await venue.void(voided);
+  const gate = await venue.openGate('north', 'North gate');
+  await app.open(`#/pair/${await venue.pairingToken(gate, 'In and out')}`);
+  await app.isReady();
+  const choose = (direction: string) => page.getByText(direction, { exact: true }).first().click();
+  const expectWord = async (text: string, word: string) => {
+    expect((await app.scan(text)).text).toContain(word);
+    await page.keyboard.press('Escape');
+  };
+  await expectWord(ticket.barcode, 'GO IN');
+  await expectWord(ticket.barcode, 'Already scanned');
+  await choose('Exit');
+  await expectWord(ticket.barcode, 'GO OUT');
+  await choose('Entry');
+  await venue.setDuplicateWindow(0); // who just came in may come again
+  await expectWord(ticket.barcode, 'WELCOME BACK');
+  await expectWord(voided.barcode, 'Ticket cancelled');
+  await context.setOffline(true);
+  await expectWord(stored.barcode, 'STORED');
+});
+
 async function expectSaid(app: ScannerApp, text: string, seat: string, note: RegExp) {
   const verdict = await app.scan(text);
   expect(verdict.light).not.toBe('red');

@@ -145,6 +145,13 @@ export class Venue {
     await this.organization.ask('POST', `/api/tickets/${ticket.id}/void`, { reason: 'a test' });
   }
 
+  /** A ticket that is scanned again within it is a duplicate. */
+  async setDuplicateWindow(seconds: number): Promise<void> {
+    const path = `/api/events/${this.eventId}/scan-policy`;
+    const { version } = await this.organization.ask<{ version: number }>('GET', path);
+    await this.organization.ask('PUT', path, { dedup_window_s: seconds, version });
+  }
+
   async pairingToken(gate: Pick<Gate, 'id'>, name: string): Promise<string> {
     const path = '/api/scanning/pairings';
     const pairing = await this.organization.ask<{ pairing_token: string }>('POST', path, {

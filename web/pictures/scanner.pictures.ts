@@ -45,7 +45,7 @@ for (const [place, { screen, viewport, shownWidth, colorScheme }] of combination
     const [noted, seen, voided, stored, ...queued] = tickets[place] ?? [];
     if (!noted || !seen || !voided || !stored) throw new Error('the demo has no such seats');
     await festival.void(voided);
-    await setDuplicateWindow(300);
+    await festival.setDuplicateWindow(300);
 
     const video = info.outputPath('ticket.y4m');
     await writeQrVideo(video, [{ text: seen.barcode, seconds: 1 }], 0);
@@ -89,7 +89,7 @@ for (const [place, { screen, viewport, shownWidth, colorScheme }] of combination
     await choose(page, 'Exit');
     const exit = await verdict('Exit', noted.barcode, 'GO OUT');
     await choose(page, 'Entry');
-    await setDuplicateWindow(0); // who just came in may come again
+    await festival.setDuplicateWindow(0); // who just came in may come again
     const back = await verdict('Re-entry', noted.barcode, 'WELCOME BACK');
     const invalid = await verdict('Invalid', voided.barcode, 'Ticket cancelled');
     await context.setOffline(true);
@@ -110,12 +110,6 @@ for (const [place, { screen, viewport, shownWidth, colorScheme }] of combination
     await sheet('pages', [pairing, scanning, queue, settings]);
     await browser.close();
   });
-}
-
-async function setDuplicateWindow(seconds: number): Promise<void> {
-  const path = `/api/events/${festival.eventId}/scan-policy`;
-  const { version } = await festival.organization.ask<{ version: number }>('GET', path);
-  await festival.organization.ask('PUT', path, { dedup_window_s: seconds, version });
 }
 
 /** Whoever fetched a ticket list just before, in another test, has made one that others get for a while. */
