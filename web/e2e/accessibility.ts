@@ -6,7 +6,8 @@ export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.evaluate(settle);
-    await page.evaluate(axe.source);
+    // To load it takes longer than to run it: once for each document.
+    if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
     const found = await page.evaluate(async () => {
       const { violations } = await (window as unknown as { axe: typeof axe }).axe.run();
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join()}`);

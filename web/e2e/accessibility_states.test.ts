@@ -38,7 +38,7 @@ const DASHBOARD: Record<string, Row> = {
   },
   people: {
     at: () => '/setup/people',
-    filled: 'Demo Owner',
+    filled: 'owner@example.com',
     failed: 'The accounts could not be read',
   },
   whitelists: {
@@ -219,7 +219,10 @@ async function loseTheServer(page: Page): Promise<void> {
 async function fill(venue: Venue): Promise<void> {
   const gate = await venue.openGate('north', 'North gate');
   const [ticket] = await venue.importTickets(2);
-  const device = await BareDevice.pair(venue.server, await venue.pairingToken(gate, 'iPad 1'));
+  const device = await BareDevice.pair(
+    venue.organization,
+    await venue.pairingToken(gate, 'iPad 1'),
+  );
   await device.heartbeat({ battery_percent: 15, queue_length: 3 });
   await device.scan(ticket!);
   await device.scan({ id: '', code: '', barcode: 'AAAA-BBBB-CCCC' });
@@ -261,9 +264,9 @@ test.describe('every page of the box office', () => {
   test.use({ expectedComplaint: /Failed to load resource/ });
   test.beforeEach(() => test.setTimeout(TEST_MS_MAX));
 
-  test('is accessible empty, and when the server is gone', async ({ page, baseURL }) => {
-    const house = await SeatedHouse.open(baseURL!, { name: 'Every state' });
-    await enter(page, house, await house.person());
+  test('is accessible empty, and when the server is gone', async ({ page, organization }) => {
+    const house = await SeatedHouse.open(organization, { name: 'Every state' });
+    await enter(page, house, await organization.addPerson());
     await expectAllGood(page, BOX_OFFICE, house.eventId, 'empty');
     await loseTheServer(page);
     await expectAllGood(page, BOX_OFFICE, house.eventId, 'failed');
@@ -271,10 +274,10 @@ test.describe('every page of the box office', () => {
 
   test('is accessible filled, with seats chosen and held, and in Afrikaans', async ({
     page,
-    baseURL,
+    organization,
   }) => {
-    const house = await SeatedHouse.open(baseURL!, { name: 'Every state' });
-    await enter(page, house, await house.person('box_office'));
+    const house = await SeatedHouse.open(organization, { name: 'Every state' });
+    await enter(page, house, await organization.addPerson('box_office'));
     await choose(page, 'A-1');
     await expectGood(page);
     await hold(page, 'A-1', 'A-2');

@@ -6,9 +6,12 @@ import { expect, test } from './fixtures.ts';
 
 const SEATS = Array.from({ length: 10 }, (_, index) => `A-${index + 1}`);
 
-test('an order says what its tickets are for, in both languages', async ({ page, baseURL }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'What it is for' });
-  await enter(page, house, await house.person('box_office'));
+test('an order says what its tickets are for, in both languages', async ({
+  page,
+  organization,
+}) => {
+  const house = await SeatedHouse.open(organization, { name: 'What it is for' });
+  await enter(page, house, await organization.addPerson('box_office'));
   await hold(page, 'B-7');
   await page.getByLabel('Name of the buyer').fill('Sipho Botha');
   await page.getByRole('button', { name: 'Paid in cash' }).click();
@@ -36,10 +39,10 @@ test('an order says what its tickets are for, in both languages', async ({ page,
 
 test('the list of orders names the event, and a search is still there after Back', async ({
   page,
-  baseURL,
+  organization,
 }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'Found again' });
-  await enter(page, house, await house.person('box_office'));
+  const house = await SeatedHouse.open(organization, { name: 'Found again' });
+  await enter(page, house, await organization.addPerson('box_office'));
   await hold(page, 'A-1');
   await page.getByLabel('Name of the buyer').fill('Sipho Botha');
   await page.getByLabel('Email for the tickets').fill('found-again@example.com');
@@ -61,9 +64,9 @@ test('the list of orders names the event, and a search is still there after Back
   await expect(links).toHaveCount(1);
 });
 
-test('to give tickets away is asked twice', async ({ page, baseURL }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'For nothing' });
-  await enter(page, house, await house.person('box_office'));
+test('to give tickets away is asked twice', async ({ page, organization }) => {
+  const house = await SeatedHouse.open(organization, { name: 'For nothing' });
+  await enter(page, house, await organization.addPerson('box_office'));
   await hold(page, 'A-1', 'A-2');
   await page.getByLabel('Name of the buyer').fill('Sipho Botha');
   await page.getByRole('button', { name: 'Give away' }).click();
@@ -77,9 +80,12 @@ test('to give tickets away is asked twice', async ({ page, baseURL }) => {
   await expect(page.getByText('Here are your tickets.')).toBeVisible();
 });
 
-test('too many seats are told with their limit, in Afrikaans too', async ({ page, baseURL }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'One too many' });
-  await enter(page, house, await house.person());
+test('too many seats are told with their limit, in Afrikaans too', async ({
+  page,
+  organization,
+}) => {
+  const house = await SeatedHouse.open(organization, { name: 'One too many' });
+  await enter(page, house, await organization.addPerson());
   await choose(page, ...SEATS, 'B-1');
   await expect(page.locator('#choice')).toContainText('One booking has at most 10 seats.');
   await page.getByRole('button', { name: 'Afrikaans' }).click();
@@ -89,9 +95,12 @@ test('too many seats are told with their limit, in Afrikaans too', async ({ page
 test.describe('who holds and gives free again and again', () => {
   test.use({ expectedComplaint: /status of 429/ });
 
-  test('is told how long to wait, and not that it can be booked', async ({ page, baseURL }) => {
-    const house = await SeatedHouse.open(baseURL!, { name: 'Again and again' });
-    await enter(page, house, await house.person());
+  test('is told how long to wait, and not that it can be booked', async ({
+    page,
+    organization,
+  }) => {
+    const house = await SeatedHouse.open(organization, { name: 'Again and again' });
+    await enter(page, house, await organization.addPerson());
     await page.getByLabel('How many people').fill('6');
     const holdSix = async () => {
       await page.getByRole('button', { name: 'Find the best' }).click();
@@ -118,11 +127,11 @@ test.describe('who holds and gives free again and again', () => {
 test('a floor that is full on one day is sold on the other', async ({
   page,
   otherPage,
-  baseURL,
+  organization,
 }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'Two days', twoDays: true });
-  await enter(page, house, await house.person());
-  await enter(otherPage, house, await house.person('box_office'));
+  const house = await SeatedHouse.open(organization, { name: 'Two days', twoDays: true });
+  await enter(page, house, await organization.addPerson());
+  await enter(otherPage, house, await organization.addPerson('box_office'));
   const type = (of: Page) => of.getByLabel('Ticket for Floor', { exact: true });
   for (const left of ['10 places free', 'Full']) {
     await type(otherPage).selectOption({ label: 'First day · Free' });
@@ -140,10 +149,10 @@ test('a floor that is full on one day is sold on the other', async ({
   await expect(timer(page)).toBeVisible();
 });
 
-test('as many seats are free on the map as in its list', async ({ page, baseURL }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'Counted once' });
+test('as many seats are free on the map as in its list', async ({ page, organization }) => {
+  const house = await SeatedHouse.open(organization, { name: 'Counted once' });
   await house.block(['A-1', 'A-2']);
-  await enter(page, house, await house.person());
+  await enter(page, house, await organization.addPerson());
   const badge = page.getByText(/^\d+ seats free$/);
   const count = /\d+/.exec(await badge.innerText())![0];
   await page.getByRole('button', { name: 'List' }).click();

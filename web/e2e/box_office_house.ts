@@ -1,8 +1,6 @@
-import { demo, type Demo, type LogIn } from './demo.ts';
-import { freshFetch } from './fresh_fetch.ts';
+import type { Organization } from './organization.ts';
 
 const HOUR_MS = 3_600_000;
-const PASSWORD = 'a long walk on the beach';
 
 interface Options {
   name: string;
@@ -11,148 +9,94 @@ interface Options {
   twoDays?: boolean;
   /** Instead of five minutes. */
   holdMinutes?: number;
-  /** Or another organisation, or one of another server than all tests share. */
-  demo?: Pick<Demo, 'organization_slug'> & { users: { owner: LogIn } };
+  /** People come in already. */
+  isLive?: boolean;
 }
 
 interface SeatDetails {
   status: string;
 }
 
-/** A house with numbered seats and a floor, on sale, as somebody who runs the organisation has it. */
+/** An event with numbered seats and a floor, on sale, as somebody who runs the organisation has it. */
 export class SeatedHouse {
-  /** One log-in for each organisation will do: there are only so many in a quarter of an hour. */
-  static readonly #tokens = new Map<string, string>();
-  static #people = 0;
-  eventId = '';
-  venueId = '';
-
   private constructor(
-    readonly url: string,
-    private readonly demo: NonNullable<Options['demo']>,
+    readonly organization: Organization,
+    readonly venueId: string,
+    readonly eventId: string,
   ) {}
 
-  static async open(url: string, options: Options): Promise<SeatedHouse> {
-    const house = new SeatedHouse(url, options.demo ?? demo());
-    await house.#logIn();
-    await house.#openEvent(options);
-    return house;
-  }
-
-  /** Somebody nobody has seen before, who can log in; with a tier, a member. */
-  async person(role: 'customer' | 'box_office' = 'customer', tier?: string): Promise<LogIn> {
-    SeatedHouse.#people += 1;
-    const email = `seats-${SeatedHouse.#people}-${crypto.randomUUID()}@example.com`;
-    const name = `Person ${SeatedHouse.#people}`;
-    const body = { email, name, role, password: PASSWORD };
-    const { id } = await this.#ask<{ id: string }>('POST', '/api/users', body);
-    const valid_from = new Date(Date.now() - HOUR_MS).toISOString();
-    if (tier) await this.#ask('POST', `/api/users/${id}/memberships`, { tier, valid_from });
-    return { email, password: PASSWORD };
+  static async open(organization: Organization, options: Options): Promise<SeatedHouse> {
+    const { name, config = aHall(), holdMinutes, twoDays, isLive } = options;
+    const at = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString();
+    const place = { name, timezone: 'Africa/Johannesburg' };
+    const venue = await organization.ask<{ id: string }>('POST', '/api/venues', place);
+    const event = await organization.ask<MadeEvent>('POST', '/api/events', {
+      venue_id: venue.id,
+      name,
+      starts_at: at(isLive ? -1 : 24),
+      ends_at: at(twoDays ? 50 : isLive ? 12 : 28),
+      capacity: 60_000,
+    });
+    const path = `/api/events/${event.id}`;
+    const layouts = `/api/venues/${venue.id}/layouts`;
+    const layout = await organization.ask<{ id: string }>('POST', layouts, { name, config });
+    const overrides = holdMinutes
+      ? { seating_overrides: { default_hold_ttl_minutes: holdMinutes } }
+      : {};
+    await organization.ask('PUT', `${path}/layout`, { layout_id: layout.id, overrides });
+    for (const type of ticketTypes(twoDays ? event.days.map(({ date }) => date) : null)) {
+      await organization.ask('POST', `${path}/ticket-types`, { currency: 'ZAR', ...type });
+    }
+    for (const to of isLive ? ['published', 'live'] : ['published']) {
+      await organization.ask('POST', `${path}/transitions`, { to });
+    }
+    return new SeatedHouse(organization, venue.id, event.id);
   }
 
   get page(): string {
-    return `/box-office/?org=${this.demo.organization_slug}#/events/${this.eventId}`;
-  }
-
-  async organizationId(): Promise<string> {
-    const session = await this.#ask<{ organization: { id: string } }>('GET', '/api/session');
-    return session.organization.id;
+    return `/box-office/?org=${this.organization.slug}#/events/${this.eventId}`;
   }
 
   /** From now on customers of the organisation pay there. */
   async payAt(page_url: string, secret: string): Promise<void> {
-    await this.#ask('PUT', '/api/payment-accounts/paylink', { page_url, secret });
+    await this.organization.ask('PUT', '/api/payment-accounts/paylink', { page_url, secret });
   }
 
   async seatStatus(seatId: string): Promise<string> {
     const path = `/api/events/${this.eventId}/seats/${seatId}`;
-    return (await this.#ask<SeatDetails>('GET', path)).status;
+    return (await this.organization.ask<SeatDetails>('GET', path)).status;
   }
 
   async layouts(): Promise<{ name: string; version: number; status: string }[]> {
-    return this.#ask('GET', `/api/venues/${this.venueId}/layouts`);
+    return this.organization.ask('GET', `/api/venues/${this.venueId}/layouts`);
   }
 
   async block(seatIds: string[]): Promise<void> {
     const path = `/api/events/${this.eventId}/seat-blocks`;
-    await this.#ask('POST', path, { seat_ids: seatIds, reason: 'a test' });
+    await this.organization.ask('POST', path, { seat_ids: seatIds, reason: 'a test' });
   }
+}
 
-  async #logIn(): Promise<void> {
-    if (SeatedHouse.#tokens.has(this.#door)) return;
-    const { organization_slug: organization, users } = this.demo;
-    const body = { organization, ...users.owner };
-    const session = await this.#ask<{ token: string }>('POST', '/api/sessions', body);
-    SeatedHouse.#tokens.set(this.#door, session.token);
-  }
+interface MadeEvent {
+  id: string;
+  days: { date: string }[];
+}
 
-  get #door(): string {
-    return `${this.url} ${this.demo.organization_slug}`;
-  }
-
-  async #openEvent({ name, config = aHall(), holdMinutes, twoDays }: Options): Promise<void> {
-    const at = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString();
-    const venue = await this.#ask<{ id: string }>('POST', '/api/venues', {
-      name,
-      timezone: 'Africa/Johannesburg',
-    });
-    const event = await this.#ask<{ id: string; days: { date: string }[] }>('POST', '/api/events', {
-      venue_id: venue.id,
-      name,
-      starts_at: at(24),
-      ends_at: at(twoDays ? 50 : 28),
-      capacity: 60_000,
-    });
-    this.eventId = event.id;
-    this.venueId = venue.id;
-    const path = `/api/venues/${venue.id}/layouts`;
-    const layout = await this.#ask<{ id: string }>('POST', path, { name, config });
-    const overrides = holdMinutes
-      ? { seating_overrides: { default_hold_ttl_minutes: holdMinutes } }
-      : {};
-    await this.#ask('PUT', `/api/events/${event.id}/layout`, { layout_id: layout.id, overrides });
-    const days = event.days.map(({ date }) => date);
-    const standing = twoDays
-      ? (['First', 'Second'] as const).map(
-          (day, at) => [`${day} day`, 'ga', 0, [days[at]!]] as const,
-        )
-      : [['Standing', 'ga', 0, null] as const];
-    for (const [type, kind, amount_minor, valid_days] of [
-      ['Full price', 'seated', 320_00, null] as const,
-      ['Concession', 'seated', 180_00, null] as const,
-      ...standing,
-    ]) {
-      const prices = [{ amount_minor }];
-      await this.#ask('POST', `/api/events/${event.id}/ticket-types`, {
-        name: type,
-        kind,
-        currency: 'ZAR',
-        prices,
-        valid_days,
-      });
-    }
-    await this.#ask('POST', `/api/events/${event.id}/transitions`, { to: 'published' });
-  }
-
-  async #ask<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
-    const headers: Record<string, string> = { 'Content-Type': 'application/json' };
-    const token = SeatedHouse.#tokens.get(this.#door);
-    if (token) headers.Authorization = `Bearer ${token}`;
-    const answer = await freshFetch(this.url + path, {
-      method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    if (answer.status === 401 && token) {
-      // Another test has logged the owner out everywhere.
-      SeatedHouse.#tokens.delete(this.#door);
-      await this.#logIn();
-      return this.#ask(method, path, body);
-    }
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return ((await answer.json()) as { data: T }).data;
-  }
+/** Two prices for the seats, and one type for the floor or one for each of the two days. */
+function ticketTypes(days: string[] | null) {
+  const seated = { kind: 'seated', valid_days: null };
+  const standing = { kind: 'ga', prices: [{ amount_minor: 0 }] };
+  return [
+    { name: 'Full price', ...seated, prices: [{ amount_minor: 320_00 }] },
+    { name: 'Concession', ...seated, prices: [{ amount_minor: 180_00 }] },
+    ...(days
+      ? ['First day', 'Second day'].map((name, at) => ({
+          name,
+          ...standing,
+          valid_days: [days[at]!],
+        }))
+      : [{ name: 'Standing', ...standing, valid_days: null }]),
+  ];
 }
 
 /** Rows A to D of ten, with a wheelchair place and its companion in D, and a floor for twenty. */

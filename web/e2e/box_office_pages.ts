@@ -1,12 +1,12 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import type { SeatedHouse } from './box_office_house.ts';
 import type { LogIn } from './demo.ts';
 import { expect } from './fixtures.ts';
-import { logIn } from './log_in.ts';
 
+/** Somebody with a session opens the page of the event. */
 export async function enter(page: Page, house: SeatedHouse, who: LogIn): Promise<void> {
+  await house.organization.signIn(page, who);
   await page.goto(house.page);
-  await logIn(page, who);
   await expect(page.getByText('The map is live')).toBeVisible();
 }
 
@@ -35,6 +35,28 @@ export async function hold(page: Page, ...seats: string[]): Promise<void> {
   const count = seats.length === 1 ? '1 seat' : `${seats.length} seats`;
   await page.getByRole('button', { name: `Hold ${count}` }).click();
   await expect(timer(page)).toBeVisible();
+}
+
+/** The two best seats for cash, by somebody who touches no mouse. */
+export async function sellByKeyboard(page: Page): Promise<void> {
+  await page.getByLabel('How many people').focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Hold 2 seats' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  const name = page.getByLabel('Name of the buyer');
+  await name.waitFor();
+  await expect(page.locator('#checkout')).toBeFocused();
+  await tabTo(page, name);
+  await page.keyboard.type('Sipho Botha');
+  await tabTo(page, page.getByRole('button', { name: 'Paid in cash' }));
+  await page.keyboard.press('Enter');
+  await page.getByText('Here are your tickets.').waitFor();
+}
+
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  while (!(await target.evaluate((element) => element === document.activeElement))) {
+    await page.keyboard.press('Tab');
+  }
 }
 
 export const timer = (page: Page) => page.getByRole('timer');

@@ -7,15 +7,16 @@ import { expect, test } from './fixtures.ts';
 import { seatPlace } from './map_places.ts';
 
 const STOPPED_MS = 300;
+const STEP_MS = 16;
 
 test.use({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
 
 test('the bar of a phone names the seats, their price, and what is against them', async ({
   page,
-  baseURL,
+  organization,
 }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'In the hand' });
-  await enter(page, house, await house.person());
+  const house = await SeatedHouse.open(organization, { name: 'In the hand' });
+  await enter(page, house, await organization.addPerson());
   await choose(page, 'B-1');
   const bar = page.getByRole('main').locator('.bar');
   await expect(bar).toContainText(/B-1 · R\s?180[.,]00 – R\s?320[.,]00/);
@@ -28,11 +29,14 @@ test('the bar of a phone names the seats, their price, and what is against them'
   await expect(page.getByRole('button', { name: /^Take / }).first()).toBeInViewport();
 });
 
-test('a tap on a seat that cannot be had says so where the thumb is', async ({ page, baseURL }) => {
+test('a tap on a seat that cannot be had says so where the thumb is', async ({
+  page,
+  organization,
+}) => {
   const config = aHall();
-  const house = await SeatedHouse.open(baseURL!, { name: 'Not to be had', config });
+  const house = await SeatedHouse.open(organization, { name: 'Not to be had', config });
   await house.block(['B-4']);
-  await enter(page, house, await house.person());
+  await enter(page, house, await organization.addPerson());
   const canvas = page.locator('canvas');
   await canvas.tap({ position: await seatPlace(canvas, config, 'B-4') });
   await expect(page.getByRole('main').locator('.bar')).toContainText('Seat B-4 is not for sale.');
@@ -41,10 +45,10 @@ test('a tap on a seat that cannot be had says so where the thumb is', async ({ p
 
 test('nothing lies over the map of a phone, and a finger scrolls until somebody is near', async ({
   page,
-  baseURL,
+  organization,
 }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'Past the map' });
-  await enter(page, house, await house.person());
+  const house = await SeatedHouse.open(organization, { name: 'Past the map' });
+  await enter(page, house, await organization.addPerson());
   const canvas = page.locator('canvas');
   const map = (await canvas.boundingBox())!;
   for (const name of ['Zoom in', 'Zoom out', 'Whole house']) {
@@ -96,12 +100,16 @@ async function dragUp(page: Page, canvas: Locator): Promise<void> {
   const browser = await page.context().newCDPSession(page);
   const { x, y, width, height } = (await canvas.boundingBox())!;
   const at = (step: number) => [{ x: x + width / 2, y: y + height * 0.8 - step * 15 }];
+  let atMs = Date.now() - 2 * STOPPED_MS;
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Point[]) =>
-    browser.send('Input.dispatchTouchEvent', { type, touchPoints });
+    browser.send('Input.dispatchTouchEvent', { type, touchPoints, timestamp: atMs / 1_000 });
   await touch('touchStart', at(0));
-  for (let step = 1; step <= 10; step += 1) await touch('touchMove', at(step));
+  for (let step = 1; step <= 10; step += 1) {
+    atMs += STEP_MS;
+    await touch('touchMove', at(step));
+  }
   // A finger that stops before it is lifted throws nothing, so the next tap is no brake.
-  await page.waitForTimeout(STOPPED_MS);
+  atMs += STOPPED_MS;
   await touch('touchMove', at(10.1));
   await touch('touchEnd', []);
   await browser.detach();

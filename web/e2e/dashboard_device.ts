@@ -1,6 +1,6 @@
 import { barcodeHash, signScan } from '@voelgoed/rules';
 import { freshFetch } from './fresh_fetch.ts';
-import type { OwnServer } from './own_server.ts';
+import type { Organization } from './organization.ts';
 import type { Ticket } from './venue.ts';
 
 /** Long before it was paired, however long a busy machine has been about that. */
@@ -20,11 +20,11 @@ interface List {
 /** A device without an app: what it sends, and nothing more. */
 export class BareDevice {
   private constructor(
-    private readonly server: Pick<OwnServer, 'url'>,
+    private readonly server: Pick<Organization, 'url'>,
     private readonly paired: Paired,
   ) {}
 
-  static async pair(server: Pick<OwnServer, 'url'>, token: string): Promise<BareDevice> {
+  static async pair(server: Pick<Organization, 'url'>, token: string): Promise<BareDevice> {
     const body = JSON.stringify({ pairing_token: token });
     const headers = { 'Content-Type': 'application/json' };
     const path = `${server.url}/api/scanning/pair`;

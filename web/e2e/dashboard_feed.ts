@@ -9,23 +9,7 @@ interface Given {
   atGates?: number[];
 }
 
-interface Pressure {
-  gates: number;
-  perSecond: number;
-  seconds: number;
-}
-
-export interface Figures {
-  scans: number;
-  pictures: number;
-  seconds: number;
-  scriptSeconds: number;
-  taskSeconds: number;
-}
-
 const CAPACITY = 50_000;
-/** What is said within it travels together. */
-const TOGETHER_MS = 20;
 
 const gateId = (at: number) => `01990000-0000-7000-8000-${String(at).padStart(12, '0')}`;
 
@@ -70,9 +54,16 @@ export async function feed(page: Page, eventId: string, given: Given): Promise<v
   await page.reload();
 }
 
-interface Spoken {
-  say: (topic: string, data: unknown) => void;
-  /** How many scans. */
+export interface Topics {
+  occupancy: string;
+  gates: string[];
+}
+
+/** What a test says through the connection of the page. */
+export interface Spoken {
+  /** A scan, on both of its topics; the first one counts one person, the next two, and so on. */
+  tellScan: (topics: Topics) => void;
+  /** How many scans were told. */
   told: number;
 }
 
@@ -104,96 +95,26 @@ function standIn(): void {
     }
   }
 
-  const say: Spoken['say'] = (topic, data) => {
+  const say = (topic: string, data: unknown) => {
     const seq = (numbers.get(topic) ?? 0) + 1;
     numbers.set(topic, seq);
     open?.onmessage?.({ data: JSON.stringify({ type: 'message', topic, seq, data }) });
   };
-  Object.assign(window, { WebSocket: StandIn, say, told: 0 });
-}
 
-async function occupancyTopic(page: Page, eventId: string): Promise<string> {
-  const answer = await page.request.get('/api/session');
-  const { data } = (await answer.json()) as { data: { organization: { id: string } } };
-  return `occupancy:${data.organization.id}:${eventId}`;
-}
-
-/** So many scans a second for a while, each told on both of its topics; what it cost the page. */
-export async function feedLive(page: Page, eventId: string, pressure: Pressure): Promise<Figures> {
-  const topic = await occupancyTopic(page, eventId);
-  const metrics = await page.context().newCDPSession(page);
-  await metrics.send('Performance.enable');
-  // Asked again meanwhile, the server has counted what was told.
-  await page.route('**/occupancy', async (route) => {
-    const current = await page.evaluate(() => (window as unknown as Spoken).told);
-    const counted = { current, capacity: CAPACITY, day: '2030-01-01', counts: [] };
-    await route.fulfill({ json: { data: counted } });
-  });
-  const before = await costs();
-  const { scans, pictures } = await page.evaluate(speak, {
-    ...pressure,
-    topic,
-    ids: Array.from({ length: pressure.gates }, (_, place) => gateId(place)),
-    togetherMs: TOGETHER_MS,
-  });
-  const after = await costs();
-  return {
-    scans,
-    pictures,
-    seconds: after.Timestamp - before.Timestamp,
-    scriptSeconds: after.ScriptDuration - before.ScriptDuration,
-    taskSeconds: after.TaskDuration - before.TaskDuration,
-  };
-
-  async function costs() {
-    const { metrics: found } = await metrics.send('Performance.getMetrics');
-    const value = (name: string) => found.find((each) => each.name === name)?.value ?? 0;
-    return {
-      Timestamp: value('Timestamp'),
-      ScriptDuration: value('ScriptDuration'),
-      TaskDuration: value('TaskDuration'),
-    };
-  }
-}
-
-interface Speech extends Pressure {
-  topic: string;
-  ids: string[];
-  togetherMs: number;
-}
-
-async function speak(given: Speech): Promise<{ scans: number; pictures: number }> {
-  const spoken = window as unknown as Spoken;
-  const { say } = spoken;
-  const { topic, ids, perSecond, seconds, togetherMs } = given;
-  const wanted = perSecond * seconds;
-  let [scans, pictures] = [0, 0];
-  const meter = document.querySelector('[role="meter"]');
-  const watcher = new MutationObserver(() => (pictures += 1));
-  if (meter) watcher.observe(meter, { attributes: true, attributeFilter: ['aria-valuenow'] });
-  const began = performance.now();
-  while (scans < wanted) {
-    const due = Math.min(wanted, ((performance.now() - began) / 1_000) * perSecond);
-    for (; scans < due; scans += 1) tell(scans);
-    await new Promise((resolve) => setTimeout(resolve, togetherMs));
-  }
-  watcher.disconnect();
-  return { scans, pictures };
-
-  function tell(count: number): void {
-    const gate_id = ids[count % ids.length] ?? '';
+  const tellScan: Spoken['tellScan'] = ({ occupancy, gates }) => {
+    const count = spoken.told;
+    spoken.told = count + 1;
+    const gate_id = gates[count % gates.length] ?? '';
     const timestamp = new Date().toISOString();
-    const inside = Math.floor(count / ids.length) + 1;
-    say(topic, {
+    say(occupancy, {
       event: 'ticket_scanned',
       direction: 'entry',
       ticket_id: crypto.randomUUID(),
       gate_id,
       timestamp,
-      gate_occupancy: inside,
+      gate_occupancy: Math.floor(count / gates.length) + 1,
       total_occupancy: count + 1,
     });
-    spoken.told = count + 1;
     const isDenied = count % 20 === 0;
     say(`gate:${gate_id}`, {
       event: isDenied ? 'ticket_denied' : 'ticket_admitted',
@@ -201,5 +122,21 @@ async function speak(given: Speech): Promise<{ scans: number; pictures: number }
       reason: isDenied ? 'already_scanned' : null,
       timestamp,
     });
-  }
+  };
+  const spoken = Object.assign(window, { WebSocket: StandIn, tellScan, told: 0 });
+}
+
+/** Where scans are told; asked again meanwhile, the server has counted what was told. */
+export async function scanTopics(page: Page, eventId: string, gates: number): Promise<Topics> {
+  await page.route('**/occupancy', async (route) => {
+    const current = await page.evaluate(() => (window as unknown as Spoken).told);
+    const counted = { current, capacity: CAPACITY, day: '2030-01-01', counts: [] };
+    await route.fulfill({ json: { data: counted } });
+  });
+  const answer = await page.request.get('/api/session');
+  const { data } = (await answer.json()) as { data: { organization: { id: string } } };
+  return {
+    occupancy: `occupancy:${data.organization.id}:${eventId}`,
+    gates: Array.from({ length: gates }, (_, place) => gateId(place)),
+  };
 }

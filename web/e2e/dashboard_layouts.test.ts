@@ -1,23 +1,18 @@
 import type { Page } from '@playwright/test';
-import { execFileSync } from 'node:child_process';
 import { expectAccessible, expectFitsPhone } from './accessibility.ts';
 import { aHall, SeatedHouse } from './box_office_house.ts';
-import { demo } from './demo.ts';
 import { expect, test } from './fixtures.ts';
-import { logIn } from './log_in.ts';
+import type { Organization } from './organization.ts';
 
-const TEST_MS_MAX = 360_000;
 const STADIUM_SEATS = /50.000 seats/;
 
 // A form without a name is refused.
 test.use({ expectedComplaint: /status of 422/ });
 
-test.beforeEach(() => test.setTimeout(TEST_MS_MAX));
-
-async function openVenue(page: Page, url: string): Promise<SeatedHouse> {
-  const house = await SeatedHouse.open(url, { name: 'The Barn' });
-  await page.goto(`/dashboard/?org=${demo().organization_slug}#/setup/venues/${house.venueId}`);
-  await logIn(page, demo().users.owner);
+async function openVenue(page: Page, organization: Organization): Promise<SeatedHouse> {
+  const house = await SeatedHouse.open(organization, { name: 'The Barn' });
+  await organization.signIn(page);
+  await page.goto(`/dashboard/#/setup/venues/${house.venueId}`);
   await expect(page.getByRole('heading', { name: 'The Barn', level: 1 })).toBeVisible();
   return house;
 }
@@ -56,9 +51,9 @@ function aFaultyHall(): Hall {
 
 test('a layout with faults is refused, with every fault in a list and marked on the drawing', async ({
   page,
-  baseURL,
+  organization,
 }) => {
-  const house = await openVenue(page, baseURL!);
+  const house = await openVenue(page, organization);
   await expectAccessible(page);
   await expectFitsPhone(page);
   await page.getByRole('link', { name: 'Import a layout' }).click();
@@ -92,9 +87,9 @@ test('a layout with faults is refused, with every fault in a list and marked on 
 
 test('what is no JSON is told with its place, and a text with its line', async ({
   page,
-  baseURL,
+  organization,
 }) => {
-  const house = await openVenue(page, baseURL!);
+  const house = await openVenue(page, organization);
   await page.getByRole('link', { name: 'Import a layout' }).click();
   await check(page, '{\n  "zones": [}');
   await expect(page.getByRole('alert')).toContainText('Line 2, column 13');
@@ -119,9 +114,9 @@ const LITTLE = [
 
 test('a sound one is stored, activated and looked at, and its next version compared', async ({
   page,
-  baseURL,
+  organization,
 }) => {
-  const house = await openVenue(page, baseURL!);
+  const house = await openVenue(page, organization);
   await page.getByRole('link', { name: 'Import a layout' }).click();
   await check(page, LITTLE.join('\n'));
   await expect(page.getByText('2 zones, 68 seats, 108 places.')).toBeVisible();
@@ -168,9 +163,10 @@ test('a sound one is stored, activated and looked at, and its next version compa
 
 test('a stadium comes in as a file, and something too large is told before it is sent', async ({
   page,
-  baseURL,
-}) => {
-  await openVenue(page, baseURL!);
+  organization,
+  server,
+}, info) => {
+  await openVenue(page, organization);
   await page.getByRole('link', { name: 'Import a layout' }).click();
   const large = { name: 'large.json', mimeType: 'application/json' };
   await page
@@ -179,9 +175,9 @@ test('a stadium comes in as a file, and something too large is told before it is
   await page.getByRole('button', { name: 'Check' }).click();
   await expect(page.getByLabel('File')).toHaveAccessibleDescription(/It was not sent/);
 
-  const command = ['layout', 'generate', 'stadium', '--output', '-'];
-  const stadium = execFileSync('../.venv/bin/voelgoed', command, { maxBuffer: 50_000_000 });
-  await page.getByLabel('File').setInputFiles({ ...large, name: 'stadium.json', buffer: stadium });
+  const stadium = info.outputPath('stadium.json');
+  await server.command('layout', 'generate', 'stadium', '--output', stadium);
+  await page.getByLabel('File').setInputFiles(stadium);
   await page.getByRole('button', { name: 'Check' }).click();
   await expect(page.getByText(STADIUM_SEATS)).toBeVisible({ timeout: 120_000 });
   await page.getByRole('button', { name: 'Store it' }).click();

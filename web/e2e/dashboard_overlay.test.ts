@@ -1,21 +1,16 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible, expectFitsPhone } from './accessibility.ts';
 import { aHall, SeatedHouse } from './box_office_house.ts';
-import { demo } from './demo.ts';
+import { enter } from './box_office_pages.ts';
 import { expect, test } from './fixtures.ts';
-import { logIn } from './log_in.ts';
 import { seatPlace, wholeHouse } from './map_places.ts';
-
-const TEST_MS_MAX = 360_000;
 
 // Seats that are taken, and a layout that cannot change.
 test.use({ expectedComplaint: /status of 409/ });
 
-test.beforeEach(() => test.setTimeout(TEST_MS_MAX));
-
 async function openOverlay(page: Page, house: SeatedHouse): Promise<void> {
-  await page.goto(`/dashboard/?org=${demo().organization_slug}#/events/${house.eventId}/layout`);
-  await logIn(page, demo().users.owner);
+  await house.organization.signIn(page);
+  await page.goto(`/dashboard/#/events/${house.eventId}/layout`);
   await expect(page.getByRole('heading', { name: 'Seats', exact: true })).toBeVisible();
   await expect(page.getByText('Live updates on')).toBeVisible();
 }
@@ -29,13 +24,12 @@ async function openRow(page: Page, row: string): Promise<void> {
 test('a seat is blocked by a click, and the box office sees it at once', async ({
   page,
   otherPage,
-  baseURL,
+  organization,
 }) => {
   const config = aHall();
-  const house = await SeatedHouse.open(baseURL!, { name: 'Blocked', config });
-  const buyer = await house.person();
-  await otherPage.goto(house.page);
-  await logIn(otherPage, buyer);
+  const house = await SeatedHouse.open(organization, { name: 'Blocked', config });
+  const buyer = await organization.addPerson();
+  await enter(otherPage, house, buyer);
   await openRow(otherPage, 'A');
   const seat = otherPage.getByRole('checkbox', { name: /^Seat 3,/ });
   await expect(seat).toBeEnabled();
@@ -67,10 +61,10 @@ test('a seat is blocked by a click, and the box office sees it at once', async (
 test('rows and frames are chosen at once; a held seat is blocked only when that is said', async ({
   page,
   otherPage,
-  baseURL,
+  organization,
 }) => {
   const config = aHall();
-  const house = await SeatedHouse.open(baseURL!, { name: 'Frames', config });
+  const house = await SeatedHouse.open(organization, { name: 'Frames', config });
   const canvas = page.locator('canvas');
   await openOverlay(page, house);
   await page.getByLabel('a row', { exact: true }).check();
@@ -90,8 +84,7 @@ test('rows and frames are chosen at once; a held seat is blocked only when that 
   await page.mouse.up();
   await expect(page.getByRole('heading', { name: '6 seats chosen' })).toBeVisible();
 
-  await otherPage.goto(house.page);
-  await logIn(otherPage, await house.person());
+  await enter(otherPage, house, await organization.addPerson());
   await openRow(otherPage, 'A');
   await otherPage.getByRole('checkbox', { name: /^Seat 1,/ }).check();
   await otherPage.getByRole('checkbox', { name: /^Seat 2,/ }).check();
@@ -115,8 +108,11 @@ test('rows and frames are chosen at once; a held seat is blocked only when that 
   expect(await house.seatStatus('A-1')).toBe('blocked');
 });
 
-test('an event closes zones and blocks seats in the layout itself', async ({ page, baseURL }) => {
-  const house = await SeatedHouse.open(baseURL!, { name: 'Overrides' });
+test('an event closes zones and blocks seats in the layout itself', async ({
+  page,
+  organization,
+}) => {
+  const house = await SeatedHouse.open(organization, { name: 'Overrides' });
   await openOverlay(page, house);
   await page.getByRole('checkbox', { name: 'Floor is open' }).click();
   await expect(page.getByRole('checkbox', { name: 'Floor is open' })).not.toBeChecked();

@@ -6,13 +6,13 @@ test('two people let in with one ticket: both scans side by side, and a decision
   dashboard: page,
   venue,
   gate,
-  server,
+  organization,
 }) => {
   const [ticket] = await venue.importTickets(1);
   if (!ticket) throw new Error('there is no ticket');
   const south = await venue.openGate('south', 'South gate');
-  const online = await BareDevice.pair(server, await venue.pairingToken(gate, 'iPad north'));
-  const alone = await BareDevice.pair(server, await venue.pairingToken(south, 'iPad south'));
+  const online = await BareDevice.pair(organization, await venue.pairingToken(gate, 'iPad north'));
+  const alone = await BareDevice.pair(organization, await venue.pairingToken(south, 'iPad south'));
   await openEventPage(page, venue, 'queues');
   await expect(page.getByText('No conflicts')).toBeVisible();
 
@@ -59,10 +59,10 @@ test('imported scans wait, are looked at, and count once they are accepted', asy
   dashboard: page,
   venue,
   gate,
-  server,
+  organization,
 }) => {
   const tickets = await venue.importTickets(2);
-  const device = await BareDevice.pair(server, await venue.pairingToken(gate, 'iPad lost'));
+  const device = await BareDevice.pair(organization, await venue.pairingToken(gate, 'iPad lost'));
   await venue.importQueue(await device.export(tickets));
   await openEventPage(page, venue, 'queues');
   const recoveries = page.getByRole('region', { name: 'Unverified scans' }).first();
@@ -86,11 +86,11 @@ test('an alert is marked as seen, with a reason, and the next one is gone on wit
   dashboard: page,
   venue,
   gate,
-  server,
+  organization,
 }) => {
   const unknown = { id: '', code: '', barcode: 'AAAA-BBBB-CCCC' };
   for (const name of ['iPad north', 'iPad south']) {
-    const device = await BareDevice.pair(server, await venue.pairingToken(gate, name));
+    const device = await BareDevice.pair(organization, await venue.pairingToken(gate, name));
     await device.scan(unknown);
   }
   await openEventPage(page, venue, 'queues');

@@ -3,7 +3,6 @@ import type { Page } from '@playwright/test';
 import { expectAccessible, expectFitsPhone } from './accessibility.ts';
 import { BareDevice } from './dashboard_device.ts';
 import { expect, openEventPage, test } from './dashboard_fixtures.ts';
-import { logIn } from './log_in.ts';
 
 /** The cells of a table's row, by the words of its first cell. */
 async function cells(page: Page, table: string, row: string): Promise<string[]> {
@@ -24,13 +23,13 @@ test('what was sold, who came and who did not, on screen, on paper and as a tabl
   dashboard: page,
   venue,
   gate,
-  server,
+  organization,
 }) => {
   const tickets = await venue.importTickets(5);
   const [first, second, third, fourth] = tickets;
   if (!first || !second || !third || !fourth) throw new Error('there are no tickets');
   await venue.void(fourth);
-  const device = await BareDevice.pair(server, await venue.pairingToken(gate, 'iPad north'));
+  const device = await BareDevice.pair(organization, await venue.pairingToken(gate, 'iPad north'));
   for (const ticket of [first, second]) expect((await device.scan(ticket)).said).toBe('admitted');
   expect((await device.scan(first)).said).toBe('denied');
   expect((await device.scan(second, 'exit')).said).toBe('admitted');
@@ -84,10 +83,9 @@ test('what was sold, who came and who did not, on screen, on paper and as a tabl
   await expectFitsPhone(page);
 });
 
-test('who runs the gates sees attendance, and no money', async ({ page, server, venue }) => {
-  const { organization_slug, users } = server.demo;
-  await page.goto(`/dashboard/?org=${organization_slug}`);
-  await logIn(page, users.gate_supervisor);
+test('who runs the gates sees attendance, and no money', async ({ page, organization, venue }) => {
+  await organization.signIn(page, await organization.addPerson('gate_supervisor'));
+  await page.goto('/dashboard/');
   await expect(page.getByRole('heading', { name: 'Events', level: 1 })).toBeVisible();
   await openEventPage(page, venue, 'reports');
   await expect(page.getByRole('heading', { name: 'Attendance', level: 2 })).toBeVisible();

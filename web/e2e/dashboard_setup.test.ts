@@ -209,6 +209,10 @@ test.describe('with what is refused', () => {
     await expect(page.getByLabel('Capacity')).toBeDisabled();
     await expectAccessible(page);
   });
+});
+
+test.describe('in an organisation of its own', () => {
+  test.use({ expectedComplaint: /status of 422/, hasOwnOrganization: true });
 
   test('the policy is changed, with a number that is too large refused where it stands', async ({
     dashboard: page,

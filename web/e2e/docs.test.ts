@@ -1,6 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
 import { expectFitsPhone } from './accessibility.ts';
-import { demo } from './demo.ts';
 import { expect, test } from './fixtures.ts';
 
 // The viewer draws the whole API at once, which takes a busy machine seconds.
@@ -66,14 +65,16 @@ for (const address of ['/api/docs', '/api/docs/']) {
   });
 }
 
-test('an operation can be tried out with the session of the apps', async ({ page }) => {
-  const { organization_slug: organization, users } = demo();
-  await page.request.post('/api/sessions', { data: { organization, ...users.owner } });
+test('an operation can be tried out with the session of the apps', async ({
+  organization,
+  page,
+}) => {
+  await organization.signIn(page);
   await page.goto('/api/docs/');
   await openPart(page, 'session');
   const session = operation(page, 'get', '/api/session');
   await session.locator('.opblock-summary-control').click();
   await session.getByRole('button', { name: 'Try it out' }).click();
   await session.getByRole('button', { name: 'Execute' }).click();
-  await expect(session.locator('.live-responses-table')).toContainText(users.owner.email);
+  await expect(session.locator('.live-responses-table')).toContainText(organization.owner.email);
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from '@playwright/test';
+import { expect, test } from './fixtures.ts';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { writeQrVideo } from './qr_video.ts';
 

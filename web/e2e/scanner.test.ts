@@ -1,5 +1,8 @@
 import { expect, expectAllOnce, test } from './scanner_fixtures.ts';
 
+/** A device without a server tries again at least as often. */
+const TRIES_AGAIN_MS = 30_000;
+
 test('a gate goes on while the server is away, and nothing is lost or counted twice', async ({
   app,
   camera,
@@ -59,6 +62,7 @@ test('a gate goes on while the server is away, and nothing is lost or counted tw
 
   await test.step('the server is back, and hears of everything by itself', async () => {
     await server.start();
+    await app.passTime(TRIES_AGAIN_MS);
     await app.hasSentAll();
     await expectAllOnce(venue, app);
     const inside = (await venue.scans()).filter(({ status }) => status === 'admitted');

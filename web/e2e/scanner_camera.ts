@@ -1,9 +1,10 @@
 import { renameSync, rmSync } from 'node:fs';
+import { OUT_OF_VIEW_MS } from '../apps/scanner/src/input/once.ts';
 import type { ScannerApp } from './scanner_app.ts';
 import { writeQrVideo } from './qr_video.ts';
 
-/** Long enough for a busy machine to see it. */
-const IN_VIEW_SECONDS = 4;
+/** A busy machine that does not see it the first time sees it when the video begins anew. */
+const IN_VIEW_SECONDS = 1;
 /** Long enough for a code to count again when the video begins anew. */
 const OUT_OF_VIEW_SECONDS = 2;
 
@@ -13,6 +14,15 @@ export class FakeCamera {
 
   /** Whoever opens the camera from now on sees it. */
   async hold(text: string): Promise<void> {
+    await this.#show(text);
+  }
+
+  /** No code is before the camera, so that no verdict covers the page. */
+  async holdNothing(): Promise<void> {
+    await this.#show(null);
+  }
+
+  async #show(text: string | null): Promise<void> {
     const unfinished = `${this.file}.new`;
     await writeQrVideo(unfinished, [{ text, seconds: IN_VIEW_SECONDS }], OUT_OF_VIEW_SECONDS);
     renameSync(unfinished, this.file);
@@ -28,6 +38,7 @@ export class FakeCamera {
     await app.page.getByRole('button', { name: 'Camera off' }).click();
     // A busy machine may have seen it once more meanwhile.
     await app.isIdle();
+    await app.passTime(OUT_OF_VIEW_MS);
   }
 
   remove(): void {

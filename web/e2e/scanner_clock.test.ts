@@ -10,7 +10,7 @@ const clocks = [
 
 for (const { name, aheadMs, said } of clocks) {
   test.describe(`a clock that is ${name}`, () => {
-    test.beforeEach(({ page }) => page.addInitScript(setClock, aheadMs));
+    test.use({ clockAheadMs: aheadMs });
 
     test('is shown as corrected, and no scan has its error', async ({
       context,
@@ -36,15 +36,4 @@ for (const { name, aheadMs, said } of clocks) {
       }
     });
   });
-}
-
-function setClock(aheadMs: number): void {
-  const Right = Date;
-  const now = () => Right.now() + aheadMs;
-  globalThis.Date = class extends Right {
-    constructor(...given: unknown[]) {
-      super(...((given.length === 0 ? [now()] : given) as [number]));
-    }
-    static override now = now;
-  } as DateConstructor;
 }

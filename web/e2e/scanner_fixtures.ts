@@ -1,15 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test as watched } from './fixtures.ts';
-import { OwnServer } from './own_server.ts';
-import { cameraArguments } from './qr_video.ts';
 import { deviceState, expect, ONLINE_WAIT_MS, ScannerApp } from './scanner_app.ts';
 import { FakeCamera } from './scanner_camera.ts';
 import { idsOf } from './scanner_kept.ts';
 import { Venue, type Gate, type Ticket } from './venue.ts';
 
-const START_MS_MAX = 300_000;
 const TEST_MS_MAX = 420_000;
 const TICKETS = 6;
 
@@ -18,6 +12,8 @@ interface Fixtures {
   venue: Venue;
   gate: Gate;
   tickets: [Ticket, Ticket, Ticket, Ticket, Ticket, Ticket];
+  /** How wrong the clock of the device is. */
+  clockAheadMs: number;
   /** What somebody chose on the device before. */
   chosen: Record<string, unknown>;
   camera: FakeCamera;
@@ -26,51 +22,21 @@ interface Fixtures {
   paired: ScannerApp;
 }
 
-interface WorkerFixtures {
-  server: OwnServer;
-  cameraFile: string;
-}
-
-/** One server and one camera for all of them, and for each test an event of its own. */
-export const test = watched.extend<Fixtures, WorkerFixtures>({
-  server: [
-    async ({}, use) => {
-      const server = await OwnServer.start({ VOELGOED_SYNC_BATCHES_PER_MINUTE_MAX: '1000' });
-      await use(server);
-      await server.close();
-    },
-    { scope: 'worker', timeout: START_MS_MAX },
-  ],
-
-  cameraFile: [
-    async ({}, use) => {
-      const directory = mkdtempSync(join(tmpdir(), 'voelgoed-camera-'));
-      await use(join(directory, 'camera.y4m'));
-      rmSync(directory, { recursive: true, force: true });
-    },
-    { scope: 'worker' },
-  ],
-  launchOptions: [
-    ({ launchOptions, cameraFile }, use) => {
-      const args = [...(launchOptions.args ?? []), ...cameraArguments(cameraFile)];
-      return use({ ...launchOptions, args });
-    },
-    { scope: 'worker' },
-  ],
+/** For each test an event of its own. */
+export const test = watched.extend<Fixtures>({
   camera: async ({ cameraFile }, use) => {
     const camera = new FakeCamera(cameraFile);
     await use(camera);
     camera.remove();
   },
 
-  baseURL: ({ server }, use) => use(server.url),
   locale: 'en-ZA',
   expectedComplaint: /Failed to load resource|WebSocket connection to/,
 
   chosen: [{ onlineWaitMs: ONLINE_WAIT_MS, hasCamera: false }, { option: true }],
   storageState: ({ server, chosen }, use) => use(deviceState(server.url, chosen)),
 
-  venue: async ({ server }, use) => use(await Venue.open(server)),
+  venue: async ({ organization }, use) => use(await Venue.open(organization)),
   gate: async ({ venue }, use) => use(await venue.openGate('north', 'North gate')),
   tickets: async ({ venue }, use) =>
     use((await venue.importTickets(TICKETS)) as Fixtures['tickets']),
@@ -83,8 +49,11 @@ export const test = watched.extend<Fixtures, WorkerFixtures>({
     { auto: true },
   ],
 
+  clockAheadMs: [0, { option: true }],
+
   /** Whatever a test does, nobody else is ever asked. */
-  context: async ({ context, baseURL }, use) => {
+  context: async ({ context, baseURL, clockAheadMs }, use) => {
+    await context.clock.install({ time: Date.now() + clockAheadMs });
     const elsewhere: string[] = [];
     context.on('request', (request) => {
       const { protocol, origin } = new URL(request.url());

@@ -6,6 +6,8 @@ import { expect, expectAllOnce, test } from './scanner_fixtures.ts';
 const KEY_GAP_MS = 120;
 /** Between two keys of a hand scanner. */
 const SCANNER_MS = 5;
+/** So long a verdict to go in stays. */
+const GREEN_MS = 2_000;
 const ENTER = { key: 'Enter', code: 'Enter', text: '\r', windowsVirtualKeyCode: 13 };
 /** Which is how a line feed is typed. */
 const CONTROL_J = { key: 'j', code: 'KeyJ', text: '', windowsVirtualKeyCode: 74, modifiers: 2 };
@@ -92,6 +94,8 @@ test('a verdict goes by itself, and the next ticket does not wait for that', asy
   const [first, second] = tickets;
   await app.scan(first.barcode);
   expect(await app.scan(second.barcode)).toMatchObject({ light: 'green' });
+  await expect(app.verdict).toBeVisible();
+  await app.passTime(GREEN_MS);
   await expect(app.verdict).toBeHidden();
   await expect(app.page.getByRole('listitem').filter({ hasText: second.code })).toBeVisible();
 });

@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible, expectFitsPhone } from './accessibility.ts';
-import type { Demo } from './demo.ts';
-import { Festival } from './festival.ts';
+import { SeatedHouse } from './box_office_house.ts';
 import type { ScannerApp } from './scanner_app.ts';
 import { expect, test } from './scanner_fixtures.ts';
+import { Venue } from './venue.ts';
 
 const SCREENS = {
   'a phone': { width: 360, height: 740 },
@@ -13,9 +13,9 @@ const SCREENS = {
 };
 /** Of a screen; the bar tells about the page and is not the page. */
 const BAR_SHARE_MAX = 0.3;
-/** Of the demo's festival. */
-const WHEELCHAIR_SEAT = 'O-A-9';
-const COMPANION_SEAT = 'O-A-10';
+/** Of the hall that tests have. */
+const WHEELCHAIR_SEAT = 'D-1';
+const COMPANION_SEAT = 'D-2';
 
 async function expectForEverybody(page: Page): Promise<void> {
   await expectAccessible(page);
@@ -46,7 +46,7 @@ test('every page is for everybody', async ({ camera, context, page, paired: app,
   await expect(page.getByRole('heading', { name: 'Waiting to be sent' })).toBeVisible();
   await expectForEverybody(page);
   await app.goTo('Scan');
-  await camera.hold('nothing of ours');
+  await camera.holdNothing();
   await page.getByRole('button', { name: 'Camera on' }).click();
   await expect(page.getByText('Hold a ticket before the camera')).toBeVisible();
   await expectForEverybody(page);
@@ -144,7 +144,7 @@ for (const [language, entry, exit, cameraOff] of [
   }) => {
     const [first, second, voided, fourth] = tickets;
     await venue.void(voided);
-    await camera.hold('nothing of ours');
+    await camera.holdNothing();
     await page.getByRole('button', { name: 'Camera on' }).click();
     await app.goTo('Settings');
     await page.getByText(language, { exact: true }).click();
@@ -204,13 +204,16 @@ test('after a wrong code the field is still there, on a phone on its side', asyn
 test('what to know of a seat is said on the verdict, with a network and without', async ({
   app,
   context,
+  organization,
   page,
-  server,
 }) => {
-  const festival = await Festival.of(server.url, server.demo as Demo);
-  const [wheelchair, companion] = await festival.importSeats([WHEELCHAIR_SEAT, COMPANION_SEAT]);
-  if (!wheelchair || !companion) throw new Error('the demo has no such seats');
-  await app.open(`#/pair/${await festival.pairingToken('Noted')}`);
+  const { eventId } = await SeatedHouse.open(organization, { name: 'Noted', isLive: true });
+  const venue = Venue.at(organization, eventId);
+  const seats = [WHEELCHAIR_SEAT, COMPANION_SEAT];
+  const [wheelchair, companion] = await venue.importSeats('Full price', 'Stalls', seats);
+  if (!wheelchair || !companion) throw new Error('the hall has no such seats');
+  const gate = await venue.openGate('north', 'North gate');
+  await app.open(`#/pair/${await venue.pairingToken(gate, 'Noted')}`);
   await app.isReady();
   await app.keepVerdicts();
   await expectSaid(app, wheelchair.barcode, WHEELCHAIR_SEAT, /^Wheelchair place/m);
@@ -218,6 +221,38 @@ test('what to know of a seat is said on the verdict, with a network and without'
   await context.setOffline(true);
   await expectSaid(app, companion.barcode, COMPANION_SEAT, /^Companion seat/m);
   await expectVerdictFits(page);
+});
+
+test('each verdict says what to do: in, again, out, back in, cancelled, and without a network', async ({
+  app,
+  context,
+  organization,
+  page,
+}) => {
+  const { eventId } = await SeatedHouse.open(organization, { name: 'In and out', isLive: true });
+  const venue = Venue.at(organization, eventId);
+  const seats = ['B-1', 'B-2', 'B-3'];
+  const [ticket, voided, stored] = await venue.importSeats('Full price', 'Stalls', seats);
+  if (!ticket || !voided || !stored) throw new Error('the hall has no such seats');
+  await venue.void(voided);
+  const gate = await venue.openGate('north', 'North gate');
+  await app.open(`#/pair/${await venue.pairingToken(gate, 'In and out')}`);
+  await app.isReady();
+  const choose = (direction: string) => page.getByText(direction, { exact: true }).first().click();
+  const expectWord = async (text: string, word: string) => {
+    expect((await app.scan(text)).text).toContain(word);
+    await page.keyboard.press('Escape');
+  };
+  await expectWord(ticket.barcode, 'GO IN');
+  await expectWord(ticket.barcode, 'Already scanned');
+  await choose('Exit');
+  await expectWord(ticket.barcode, 'GO OUT');
+  await choose('Entry');
+  await venue.setDuplicateWindow(0); // who just came in may come again
+  await expectWord(ticket.barcode, 'WELCOME BACK');
+  await expectWord(voided.barcode, 'Ticket cancelled');
+  await context.setOffline(true);
+  await expectWord(stored.barcode, 'STORED');
 });
 
 async function expectSaid(app: ScannerApp, text: string, seat: string, note: RegExp) {

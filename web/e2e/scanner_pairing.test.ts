@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { expect, test } from './scanner_fixtures.ts';
 
+/** A device that waits to be approved asks so often. */
+const COLLECT_EVERY_MS = 3_000;
+
 test('the camera reads the code of the office', async ({ app, camera, gate, page, venue }) => {
   await camera.hold(await venue.pairingToken(gate, 'Phone'));
   await app.open();
@@ -17,6 +20,7 @@ test('the office approves a device that shows its own code', async ({ app, gate,
   await expect(page.getByText('Waiting to be approved')).toBeVisible();
   const shown = page.getByRole('img', { name: 'The QR code of this device' });
   await venue.approve(gate, 'Tablet', await textOf(await shown.screenshot()));
+  await app.passTime(COLLECT_EVERY_MS);
   await app.isReady();
   expect((await venue.devices()).map(({ name }) => name)).toContain('Tablet');
 });

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freshFetch } from './fresh_fetch.ts';
-import type { OwnServer } from './own_server.ts';
+import type { Organization } from './organization.ts';
 
-const LOOK_MS = 200;
+const LOOK_MS = 20;
 const IMPORT_MS_MAX = 120_000;
-const PAGE_MAX = 200;
 const HOUR_MS = 3_600_000;
 const FLOOR = 'Floor';
 const TYPE = 'Standard';
@@ -39,9 +37,9 @@ export interface Imported {
   wrong_signatures: number;
 }
 
-interface Page<T> {
-  data: T[];
-  next: string | null;
+interface Import {
+  id: string;
+  status: string;
 }
 
 /**
@@ -54,44 +52,26 @@ function dateAt(moment: string): string {
   return new Date(shifted).toISOString().slice(0, 10);
 }
 
-/** What somebody who runs the organisation does, over the API. */
+/** An event at which tickets are scanned, and what its owner does about it over the API. */
 export class Venue {
-  /** One log-in will do: there are only so many in a quarter of an hour. */
-  static readonly #sessions = new WeakMap<OwnServer, string>();
-  eventId = '';
-  #token = '';
+  private constructor(
+    readonly organization: Organization,
+    readonly eventId: string,
+  ) {}
 
-  private constructor(readonly server: OwnServer) {}
-
-  /** An event that is live, with a floor for so many. */
-  static async open(server: OwnServer, name = 'Jazz in the Park'): Promise<Venue> {
-    const venue = new Venue(server);
-    await venue.#logIn();
-    await venue.#openEvent(name);
-    return venue;
+  /** One that is there. */
+  static at(organization: Organization, eventId: string): Venue {
+    return new Venue(organization, eventId);
   }
 
-  async #logIn(): Promise<void> {
-    this.#token = Venue.#sessions.get(this.server) ?? '';
-    if (this.#token) return;
-    const { organization_slug: organization, users } = this.server.demo;
-    const session = await this.#ask<{ token: string }>('POST', '/api/sessions', {
-      organization,
-      ...users.owner,
-    });
-    this.#token = session.token;
-    Venue.#sessions.set(this.server, session.token);
-  }
-
-  async #openEvent(name: string): Promise<void> {
+  /** A new one that is live, with a floor for so many. */
+  static async open(organization: Organization, name = 'Jazz in the Park'): Promise<Venue> {
     const now = Date.now();
     const at = (hours: number) => new Date(now + hours * HOUR_MS).toISOString();
     const capacity = 50_000;
-    const venue = await this.#ask<{ id: string }>('POST', '/api/venues', {
-      name,
-      timezone: 'Africa/Johannesburg',
-    });
-    const event = await this.#ask<{ id: string }>('POST', '/api/events', {
+    const place = { name, timezone: 'Africa/Johannesburg' };
+    const venue = await organization.ask<{ id: string }>('POST', '/api/venues', place);
+    const event = await organization.ask<{ id: string }>('POST', '/api/events', {
       venue_id: venue.id,
       name,
       starts_at: at(-1),
@@ -99,14 +79,13 @@ export class Venue {
       capacity,
       days: [{ date: dateAt(at(-1)), starts_at: at(-1), ends_at: at(12) }],
     });
-    this.eventId = event.id;
+    const path = `/api/events/${event.id}`;
     const zone = { zone_id: crypto.randomUUID(), zone_type: 'ga_standing', name: FLOOR, capacity };
-    const layout = await this.#ask<{ id: string }>('POST', `/api/venues/${venue.id}/layouts`, {
-      name,
-      config: { zones: [zone] },
-    });
-    await this.#ask('PUT', `/api/events/${event.id}/layout`, { layout_id: layout.id });
-    await this.#ask('POST', `/api/events/${event.id}/ticket-types`, {
+    const config = { zones: [zone] };
+    const layouts = `/api/venues/${venue.id}/layouts`;
+    const layout = await organization.ask<{ id: string }>('POST', layouts, { name, config });
+    await organization.ask('PUT', `${path}/layout`, { layout_id: layout.id });
+    await organization.ask('POST', `${path}/ticket-types`, {
       name: TYPE,
       kind: 'ga',
       currency: 'ZAR',
@@ -114,109 +93,99 @@ export class Venue {
       entitlement: 'single_entry',
     });
     for (const to of ['published', 'live']) {
-      await this.#ask('POST', `/api/events/${event.id}/transitions`, { to });
+      await organization.ask('POST', `${path}/transitions`, { to });
     }
+    return new Venue(organization, event.id);
   }
 
   async openGate(code: string, name: string): Promise<Gate> {
     const path = `/api/events/${this.eventId}/gates`;
-    return this.#ask<Gate>('POST', path, { code, name, status: 'open' });
+    return this.organization.ask<Gate>('POST', path, { code, name, status: 'open' });
   }
 
   /** So many tickets more, of which the first few with what is in their QR codes. */
   async importTickets(count: number, shown = count): Promise<Ticket[]> {
     const lines = Array.from({ length: count }, () => `${TYPE},${FLOOR},${crypto.randomUUID()}`);
-    const path = `/api/events/${this.eventId}/ticket-imports`;
-    const table = ['type,zone,reference', ...lines, ''].join('\n');
-    let imported = await this.#ask<{ id: string; status: string }>('POST', path, table);
-    const until = Date.now() + IMPORT_MS_MAX;
-    while (!['done', 'failed'].includes(imported.status) && Date.now() < until) {
-      await sleep(LOOK_MS);
-      imported = await this.#ask('GET', `/api/ticket-imports/${imported.id}`);
-    }
-    if (imported.status !== 'done') throw new Error(JSON.stringify(imported));
-    const answer = await this.#request('GET', `/api/events/${this.eventId}/exports/tickets.json`);
-    const listed = (await answer.json()) as { id: string }[];
+    const listed = await this.#import(['type,zone,reference', ...lines]);
     return Promise.all(listed.slice(listed.length - shown).map(({ id }) => this.#ticket(id)));
   }
 
+  /** A ticket for each of these seats. */
+  async importSeats(type: string, zone: string, seats: string[]): Promise<Ticket[]> {
+    const lines = seats.map((seat) => `${type},${zone},${seat}`);
+    const listed = await this.#import(['type,zone,seat', ...lines]);
+    const bySeat = new Map(listed.map(({ id, seat }) => [seat, id]));
+    return Promise.all(seats.map((seat) => this.#ticket(bySeat.get(seat) ?? '')));
+  }
+
+  /** Gives all tickets of the event. */
+  async #import(lines: string[]): Promise<{ id: string; seat: string }[]> {
+    const path = `/api/events/${this.eventId}`;
+    const table = [...lines, ''].join('\n');
+    const imports = `${path}/ticket-imports`;
+    let imported = await this.organization.ask<Import>('POST', imports, table);
+    const until = Date.now() + IMPORT_MS_MAX;
+    while (!['done', 'failed'].includes(imported.status) && Date.now() < until) {
+      await sleep(LOOK_MS);
+      imported = await this.organization.ask('GET', `/api/ticket-imports/${imported.id}`);
+    }
+    if (imported.status !== 'done') throw new Error(JSON.stringify(imported));
+    const answer = await this.organization.request('GET', `${path}/exports/tickets.json`);
+    return (await answer.json()) as { id: string; seat: string }[];
+  }
+
   async #ticket(id: string): Promise<Ticket> {
-    const { ticket, barcode } = await this.#ask<{ ticket: { code: string }; barcode: string }>(
-      'GET',
-      `/api/tickets/${id}`,
-    );
+    const path = `/api/tickets/${id}`;
+    type Found = { ticket: { code: string }; barcode: string };
+    const { ticket, barcode } = await this.organization.ask<Found>('GET', path);
     return { id, code: ticket.code, barcode };
   }
 
   async void(ticket: Ticket): Promise<void> {
-    await this.#ask('POST', `/api/tickets/${ticket.id}/void`, { reason: 'a test' });
+    await this.organization.ask('POST', `/api/tickets/${ticket.id}/void`, { reason: 'a test' });
   }
 
-  async pairingToken(gate: Gate, name: string): Promise<string> {
-    const body = { gate_id: gate.id, name };
-    const pairing = await this.#ask<{ pairing_token: string }>(
-      'POST',
-      '/api/scanning/pairings',
-      body,
-    );
+  /** A ticket that is scanned again within it is a duplicate. */
+  async setDuplicateWindow(seconds: number): Promise<void> {
+    const path = `/api/events/${this.eventId}/scan-policy`;
+    const { version } = await this.organization.ask<{ version: number }>('GET', path);
+    await this.organization.ask('PUT', path, { dedup_window_s: seconds, version });
+  }
+
+  async pairingToken(gate: Pick<Gate, 'id'>, name: string): Promise<string> {
+    const path = '/api/scanning/pairings';
+    const pairing = await this.organization.ask<{ pairing_token: string }>('POST', path, {
+      gate_id: gate.id,
+      name,
+    });
     return pairing.pairing_token;
   }
 
   /** Of a device that shows its own code. */
   async approve(gate: Gate, name: string, challenge: string): Promise<void> {
-    await this.#ask('POST', '/api/scanning/pairings', { gate_id: gate.id, name, challenge });
+    const body = { gate_id: gate.id, name, challenge };
+    await this.organization.ask('POST', '/api/scanning/pairings', body);
   }
 
   async devices(): Promise<{ id: string; name: string }[]> {
-    return this.#all(`/api/scanning/devices`);
+    return this.organization.list(`/api/scanning/devices`);
   }
 
   async revoke(deviceId: string): Promise<void> {
-    await this.#request('DELETE', `/api/scanning/devices/${deviceId}`);
+    await this.organization.request('DELETE', `/api/scanning/devices/${deviceId}`);
   }
 
   async scans(): Promise<ListedScan[]> {
-    return this.#all(`/api/scanning/events/${this.eventId}/scans`);
+    return this.organization.list(`/api/scanning/events/${this.eventId}/scans`);
   }
 
   /** The file that a device wrote. */
   async importQueue(file: unknown): Promise<Imported> {
-    return this.#ask<Imported>('POST', '/api/scanning/recoveries', file);
+    return this.organization.ask<Imported>('POST', '/api/scanning/recoveries', file);
   }
 
   async acceptRecovery(batchId: string): Promise<void> {
     const body = { to: 'accepted', note: 'a test' };
-    await this.#ask('POST', `/api/scanning/recoveries/${batchId}/transitions`, body);
-  }
-
-  async #all<T>(path: string): Promise<T[]> {
-    const found: T[] = [];
-    let after = '';
-    for (;;) {
-      const answer = await this.#request('GET', `${path}?limit=${PAGE_MAX}${after}`);
-      const page = (await answer.json()) as Page<T>;
-      found.push(...page.data);
-      if (!page.next) return found;
-      after = `&after=${page.next}`;
-    }
-  }
-
-  async #ask<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
-    const answer = await this.#request(method, path, body);
-    return ((await answer.json()) as { data: T }).data;
-  }
-
-  async #request(method: string, path: string, body?: unknown): Promise<Response> {
-    const isTable = typeof body === 'string';
-    const headers: Record<string, string> = {};
-    if (this.#token) headers.Authorization = `Bearer ${this.#token}`;
-    if (body !== undefined) headers['Content-Type'] = isTable ? 'text/csv' : 'application/json';
-    const answer = await freshFetch(this.server.url + path, {
-      method,
-      headers,
-      ...(body !== undefined && { body: isTable ? body : JSON.stringify(body) }),
-    });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return answer;
+    await this.organization.ask('POST', `/api/scanning/recoveries/${batchId}/transitions`, body);
   }
 }

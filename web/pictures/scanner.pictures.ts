@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { chromium, type Page } from '@playwright/test';
-import { BareDevice } from './dashboard_device.ts';
-import { demo } from './demo.ts';
-import { Festival } from './festival.ts';
-import { expect, test } from './fixtures.ts';
+import { BareDevice } from '../e2e/dashboard_device.ts';
+import { expect, test } from '../e2e/fixtures.ts';
 import { picturePath } from './picture_path.ts';
-import { cameraArguments, writeQrVideo } from './qr_video.ts';
-import { deviceState, ONLINE_WAIT_MS, ScannerApp } from './scanner_app.ts';
-import type { Ticket } from './venue.ts';
+import { cameraArguments, writeQrVideo } from '../e2e/qr_video.ts';
+import { deviceState, ONLINE_WAIT_MS, ScannerApp } from '../e2e/scanner_app.ts';
+import { Venue, type Ticket } from '../e2e/venue.ts';
 
 // A guide that shows them all must still open at once.
 const SHEET_BYTES_MAX = 150_000;
@@ -28,13 +26,16 @@ interface Picture {
 test.use({ expectedComplaint: /ERR_INTERNET_DISCONNECTED/ });
 test.setTimeout(300_000);
 
-let festival: Festival;
+let festival: Venue;
+let gate: { id: string };
 let tickets: Ticket[][];
-test.beforeAll(async ({ baseURL }) => {
+test.beforeAll(async ({ server }) => {
   test.setTimeout(300_000);
-  festival = await Festival.of(baseURL ?? '', demo());
+  const { event_id, gates } = server.demo;
+  festival = Venue.at(server.demoOrganization, event_id);
+  gate = gates[0]!;
   const seats = combinations().map((_, place) => seatsOf(place));
-  const imported = await festival.importSeats(seats.flat());
+  const imported = await festival.importSeats('Weekend seat', 'Orchestra', seats.flat());
   await expectListed(imported);
   tickets = seats.map((each) => imported.splice(0, each.length));
 });
@@ -53,6 +54,7 @@ for (const [place, { screen, viewport, shownWidth, colorScheme }] of combination
     const storageState = deviceState(baseURL ?? '', { onlineWaitMs: ONLINE_WAIT_MS });
     const given = { baseURL: baseURL ?? '', viewport, colorScheme, storageState };
     const context = await browser.newContext(given);
+    await context.clock.install();
     const page = await context.newPage();
     watch(page);
     const app = await ScannerApp.in(page);
@@ -71,7 +73,7 @@ for (const [place, { screen, viewport, shownWidth, colorScheme }] of combination
     await expect(page.getByRole('heading', { name: 'Pair this device' })).toBeVisible();
     const pairing = await shot('Pairing');
 
-    const token = await festival.pairingToken(`${screen} ${colorScheme}`);
+    const token = await festival.pairingToken(gate, `${screen} ${colorScheme}`);
     await page.goto('about:blank');
     await page.goto(`/scanner/#/pair/${token}`);
     expect((await app.verdictAfter(0)).text).toContain('GO IN'); // what the camera sees
@@ -112,10 +114,10 @@ for (const [place, { screen, viewport, shownWidth, colorScheme }] of combination
 
 /** Whoever fetched a ticket list just before, in another test, has made one that others get for a while. */
 async function expectListed(imported: Ticket[]): Promise<void> {
-  const token = await festival.pairingToken('Looks for new tickets');
-  const device = await BareDevice.pair(festival, token);
+  const token = await festival.pairingToken(gate, 'Looks for new tickets');
+  const device = await BareDevice.pair(festival.organization, token);
   const missing = async () => {
-    const listed = await device.listed(demo().event_id);
+    const listed = await device.listed(festival.eventId);
     return imported.filter(({ id }) => !listed.has(id)).length;
   };
   await expect.poll(missing, { timeout: 60_000 }).toBe(0);

@@ -1,12 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { chromium, type BrowserContext, type Page } from '@playwright/test';
-import { expect, test } from './fixtures.ts';
-import { LargeManifest } from './large_manifest.ts';
-import { OwnServer } from './own_server.ts';
+import { expect, test } from '../e2e/fixtures.ts';
+import { LargeManifest } from '../e2e/large_manifest.ts';
+import { loadedFiles, shellSizes } from '../e2e/scanner_shell.ts';
+import type { TestServer } from '../e2e/test_server.ts';
 import {
   addTiming,
   bareFrame,
@@ -16,7 +15,7 @@ import {
   steps,
   type Shown,
 } from './scanner_timing.ts';
-import { Venue, type Gate, type Ticket } from './venue.ts';
+import { Venue, type Gate, type Ticket } from '../e2e/venue.ts';
 
 const TICKETS = 20_000;
 const MANY_TICKETS = 200_000;
@@ -25,42 +24,32 @@ const SHOWN = 120;
 const SHOWN_AGAIN = 30;
 const WARM_UP = 5;
 const ROUNDS = 5;
-/** Something moves before it all the time, and is looked at for codes. */
-const CAMERA = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
+/** Without a file something moves before the camera all the time, and is looked at for codes. */
+const CAMERA_FILE = '--use-file-for-fake-video-capture';
 const TEST_MS_MAX = 600_000;
-/** Of what a first start fetches without the decoder, compressed. */
-const SHELL_BYTES_MAX = 300_000;
-const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
 
 // Figures, and no limits on times: these machines are noisy. What is measured must have happened.
 test.use({
   expectedComplaint:
     /ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED|registration blocked by Playwright/,
-  // It draws every page a second time.
-  trace: 'off',
   launchOptions: async ({ launchOptions }, use) => {
-    const args = [...(launchOptions.args ?? []), ...CAMERA];
+    const args = launchOptions.args?.filter((each) => !each.startsWith(CAMERA_FILE)) ?? [];
     await use({ ...launchOptions, args });
   },
 });
 test.describe.configure({ timeout: TEST_MS_MAX });
 
-let server: OwnServer;
+let server: TestServer;
 let venue: Venue;
 let gate: Gate;
 let tickets: Ticket[];
 
-test.beforeAll(async () => {
+test.beforeAll(async ({ server: started, sharedOrganization }) => {
   test.setTimeout(TEST_MS_MAX);
-  server = await OwnServer.start();
-  venue = await Venue.open(server);
+  server = started;
+  venue = await Venue.open(sharedOrganization);
   gate = await venue.openGate('north', 'North gate');
   tickets = await venue.importTickets(TICKETS, SHOWN);
-});
-
-test.afterAll(async () => {
-  test.setTimeout(TEST_MS_MAX);
-  await server.close();
 });
 
 test('a ticket list is verified, kept and ready', async ({ browser, watch }) => {
@@ -132,13 +121,14 @@ test('an installed app starts without a server', async ({ watch, launchOptions }
       const { read_ms, parse_ms } = await bareLoad(page);
       const bare_ms = read_ms + parse_ms;
       rounds.push({ ready_ms, bare_ms, ratio_to_bare: ready_ms / bare_ms });
-      for (const name of await loaded(page)) files.add(name);
+      for (const name of await loadedFiles(page)) files.add(name);
       await expect(page.locator('.reach.offline')).toBeVisible();
       await context.close();
     }
     print(`cold offline start with ${TICKETS} tickets`, summary(rounds));
     printShell([...files].sort());
   } finally {
+    await server.start();
     rmSync(profile, { recursive: true, force: true });
   }
 });
@@ -210,32 +200,10 @@ async function installed(context: BrowserContext): Promise<void> {
   await page?.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
 }
 
-/** Files of the app that a start needs, as they are called in dist/. */
-async function loaded(page: Page): Promise<string[]> {
-  const names = await page.evaluate(() =>
-    performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
-  );
-  return ['/scanner/index.html', ...names.filter((name) => name.startsWith('/scanner/'))];
-}
-
 function printShell(files: string[]): void {
-  const bytes = (names: string[]) =>
-    names.reduce((sum, name) => sum + gzipSync(readFileSync(join(DIST, name))).length, 0);
-  const isWasm = (name: string) => name.endsWith('.wasm');
-  const all = readdirSync(join(DIST, 'scanner'), { recursive: true, withFileTypes: true })
-    // Without what the build has compressed already, which is the same files once more.
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.br'))
-    .map((entry) => join(entry.parentPath, entry.name).slice(DIST.length));
-  const shell_gzip_bytes = bytes(files.filter((name) => !isWasm(name)));
-  const wasm_gzip_bytes = bytes(all.filter(isWasm));
-  expect(files.length).toBeGreaterThan(2);
-  expect(shell_gzip_bytes).toBeLessThan(SHELL_BYTES_MAX);
-  print('app shell', {
-    shell_gzip_bytes,
-    wasm_gzip_bytes,
-    all_without_wasm_gzip_bytes: bytes(all) - wasm_gzip_bytes,
-    ratio_to_wasm: shell_gzip_bytes / wasm_gzip_bytes,
-  });
+  const sizes = shellSizes(files);
+  const ratio_to_wasm = sizes.shell_gzip_bytes / sizes.wasm_gzip_bytes;
+  print('app shell', { ...sizes, ratio_to_wasm });
 }
 
 function percentile(values: readonly number[], percent: number): number {

@@ -1,21 +1,15 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { Page } from '@playwright/test';
-import { SeatedHouse } from './box_office_house.ts';
-import { expect, test } from './fixtures.ts';
-import { logIn } from './log_in.ts';
+import { SeatedHouse } from '../e2e/box_office_house.ts';
+import { enter } from '../e2e/box_office_pages.ts';
+import { expect, test } from '../e2e/fixtures.ts';
+import { stadium } from '../e2e/stadium.ts';
 
-const CONFIG_BYTES_MAX = 64 * 1024 * 1024;
 const CHANGES = 1_000;
 /** As many as the server tells of one by one; of more it says that there were many. */
 const CHANGES_TOLD_MAX = 400;
 const STEPS = 60;
 /** Not what is claimed: only that a busy machine gets there. */
 const PATIENCE_MS = 120_000;
-
-interface Zone {
-  seats: { seat_id: string }[];
-}
 
 interface Measured {
   /** Milliseconds of script, of what the hand did and the picture that followed. */
@@ -27,23 +21,6 @@ declare global {
   interface Window {
     measured: Measured;
   }
-}
-
-/** The stadium of the samples, of as many of its sections as have that many seats. */
-async function stadium(seats: number): Promise<{ config: { zones: Zone[] }; count: number }> {
-  const arguments_ = ['layout', 'generate', 'stadium', '--format', 'json'];
-  const made = promisify(execFile)('../.venv/bin/voelgoed', arguments_, {
-    maxBuffer: CONFIG_BYTES_MAX,
-  });
-  const config = JSON.parse((await made).stdout) as { zones: Zone[]; total_capacity?: number };
-  delete config.total_capacity;
-  let count = 0;
-  config.zones = config.zones.filter((zone) => {
-    if (count >= seats) return false;
-    count += zone.seats.length;
-    return true;
-  });
-  return { config, count };
 }
 
 /** Before the page's own scripts: how long they take, and when the house was first seen. */
@@ -128,13 +105,15 @@ const at = (sorted: readonly number[], part: number) =>
 for (const seats of [20_000, 50_000]) {
   test(`a house of ${seats} seats is drawn, moved and kept up to date`, async ({
     page,
-    baseURL,
-  }) => {
+    organization,
+    server,
+  }, info) => {
     test.setTimeout(420_000);
-    const { config, count } = await stadium(seats);
-    const house = await SeatedHouse.open(baseURL!, { name: `Stadium of ${count}`, config });
-    await page.goto(house.page);
-    await logIn(page, await house.person());
+    const file = info.outputPath('stadium.json');
+    const { config, seatIds } = await stadium(server, file, seats);
+    const count = seatIds.length;
+    const house = await SeatedHouse.open(organization, { name: `Stadium of ${count}`, config });
+    await enter(page, house, await organization.addPerson());
     const free = (left: number) => page.getByText(`${left.toLocaleString('en-ZA')} seats free`);
     await expect(free(count)).toBeVisible({ timeout: PATIENCE_MS });
     await page.addInitScript(measure);
@@ -142,8 +121,7 @@ for (const seats of [20_000, 50_000]) {
     await expect(page.getByText('The map is live')).toBeVisible({ timeout: PATIENCE_MS });
     const painted = await firstPaintMs(page);
     const frames = (await framesMs(page)).sort((one, other) => one - other);
-    const ids = config.zones.flatMap((zone) => zone.seats.map(({ seat_id: id }) => id));
-    const changed = ids.slice(0, CHANGES);
+    const changed = seatIds.slice(0, CHANGES);
     const applied = await scriptMs(page, async () => {
       for (let first = 0; first < CHANGES; first += CHANGES_TOLD_MAX) {
         await house.block(changed.slice(first, first + CHANGES_TOLD_MAX));

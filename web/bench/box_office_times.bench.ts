@@ -1,6 +1,6 @@
-import { SeatedHouse } from './box_office_house.ts';
-import { choose, enter } from './box_office_pages.ts';
-import { expect, test } from './fixtures.ts';
+import { SeatedHouse } from '../e2e/box_office_house.ts';
+import { choose, enter, sellByKeyboard } from '../e2e/box_office_pages.ts';
+import { expect, test } from '../e2e/fixtures.ts';
 
 const ROUNDS = 5;
 /** Not what is claimed: only that it happened while somebody still stands at the counter. */
@@ -8,11 +8,15 @@ const PATIENCE_MS = 60_000;
 
 const median = (values: number[]) => values.sort((one, other) => one - other)[values.length >> 1]!;
 
-test('a seat that somebody else takes is shown as lost', async ({ page, otherPage, baseURL }) => {
+test('a seat that somebody else takes is shown as lost', async ({
+  page,
+  otherPage,
+  organization,
+}) => {
   test.setTimeout(360_000);
-  const house = await SeatedHouse.open(baseURL!, { name: 'How fast it is told' });
-  await enter(page, house, await house.person());
-  await enter(otherPage, house, await house.person('box_office'));
+  const house = await SeatedHouse.open(organization, { name: 'How fast it is told' });
+  await enter(page, house, await organization.addPerson());
+  await enter(otherPage, house, await organization.addPerson('box_office'));
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const seat = `${'ABC'[round % 3]}-${3 + round}`;
@@ -31,33 +35,16 @@ test('a seat that somebody else takes is shown as lost', async ({ page, otherPag
   );
 });
 
-test('the two best seats are sold with the keyboard alone', async ({ page, baseURL }) => {
+test('the two best seats are sold with the keyboard alone', async ({ page, organization }) => {
   test.setTimeout(360_000);
-  const house = await SeatedHouse.open(baseURL!, { name: 'With ten fingers' });
-  await enter(page, house, await house.person('box_office'));
+  const house = await SeatedHouse.open(organization, { name: 'With ten fingers' });
+  await enter(page, house, await organization.addPerson('box_office'));
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     await page.goto(house.page);
     await expect(page.getByText('The map is live')).toBeVisible();
-    const party = page.getByLabel('How many people');
-    await party.focus();
     const began = performance.now();
-    await page.keyboard.press('Enter');
-    await expect(page.getByRole('button', { name: 'Hold 2 seats' })).toBeFocused();
-    await page.keyboard.press('Enter');
-    const name = page.getByLabel('Name of the buyer');
-    await name.waitFor();
-    await expect(page.locator('#checkout')).toBeFocused();
-    while (!(await name.evaluate((field) => field === document.activeElement))) {
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.type('Sipho Botha');
-    const cash = page.getByRole('button', { name: 'Paid in cash' });
-    while (!(await cash.evaluate((button) => button === document.activeElement))) {
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.press('Enter');
-    await page.getByText('Here are your tickets.').waitFor({ timeout: PATIENCE_MS });
+    await sellByKeyboard(page);
     times.push(performance.now() - began);
     await expect(page.getByRole('img', { name: /^QR code of ticket/ })).toHaveCount(2);
   }

@@ -1,7 +1,6 @@
 import type { Page } from '@playwright/test';
-import { demo } from './demo.ts';
-import { expect, test } from './fixtures.ts';
-import { logIn, openApp } from './log_in.ts';
+import { expect, test } from '../e2e/fixtures.ts';
+import { logIn, openApp } from '../e2e/log_in.ts';
 import { picturePath } from './picture_path.ts';
 
 // A README that shows them all must still open at once.
@@ -25,11 +24,11 @@ test.describe('on a desk', () => {
     ['attendance', 'reports/attendance', 'Coming and going'],
     ['event-layout', 'layout', 'Zones of this event'],
   ] as const) {
-    test(`the demo's festival on the dashboard: ${name}`, async ({ page }) => {
-      await openApp(page, 'dashboard');
-      await logIn(page, demo().users.owner);
+    test(`the demo's festival on the dashboard: ${name}`, async ({ page, server }) => {
+      await openApp(page, 'dashboard', server.demo);
+      await logIn(page, server.demo.users.owner);
       await expect(page.getByRole('heading', { name: 'Events', level: 1 })).toBeVisible();
-      await page.goto(`/dashboard/#/events/${demo().event_id}/${path}`);
+      await page.goto(`/dashboard/#/events/${server.demo.event_id}/${path}`);
       await expect(page.getByText('Live updates on')).toBeVisible();
       await expect(page.getByText(shown).first()).toBeVisible();
       await page.setViewportSize({ width: 1280, height: TALL });
@@ -37,10 +36,10 @@ test.describe('on a desk', () => {
     });
   }
 
-  test('a house at the box office', async ({ page }) => {
-    await openApp(page, 'box-office');
-    await logIn(page, demo().users.customer);
-    await page.locator(`a[href="#/events/${demo().event_id}"]`).first().click();
+  test('a house at the box office', async ({ page, server }) => {
+    await openApp(page, 'box-office', server.demo);
+    await logIn(page, server.demo.users.customer);
+    await page.locator(`a[href="#/events/${server.demo.event_id}"]`).first().click();
     await expect(page.getByText('The map is live')).toBeVisible();
     await page.getByRole('button', { name: 'Find the best' }).click();
     await expect(page.getByText('Your choice')).toBeVisible();
@@ -52,8 +51,8 @@ test.describe('on a desk', () => {
 test.describe('at night', () => {
   test.use({ viewport: { width: 960, height: 720 }, colorScheme: 'dark' });
 
-  test('the log-in', async ({ page }) => {
-    await openApp(page, 'dashboard');
+  test('the log-in', async ({ page, server }) => {
+    await openApp(page, 'dashboard', server.demo);
     await expect(page.getByRole('heading', { name: 'Log in' })).toBeVisible();
     await take(page, 'log-in');
   });
@@ -62,9 +61,9 @@ test.describe('at night', () => {
 test.describe('on a phone', () => {
   test.use({ viewport: PHONE, colorScheme: 'light' });
 
-  test('the box office', async ({ page }) => {
-    await openApp(page, 'box-office');
-    await logIn(page, demo().users.customer);
+  test('the box office', async ({ page, server }) => {
+    await openApp(page, 'box-office', server.demo);
+    await logIn(page, server.demo.users.customer);
     await expect(page.getByRole('article').first()).toBeVisible();
     await take(page, 'box-office');
   });
