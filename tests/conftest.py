@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Generator, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import httpx
@@ -233,7 +234,17 @@ async def shared_services(
     postgres: EmbeddedPostgres, shared_database_name: str, shared_clock: MovableClock
 ) -> AsyncIterator[Services]:
     async with a_node(postgres.url(database=shared_database_name), shared_clock) as services:
+        for goes_over_all in (
+            "organization_ids",
+            "organizations_with_ended_holds",
+            "organizations_with_orders_over",
+        ):
+            setattr(services.database, goes_over_all, _refuse_all_tenants)
         yield services
+
+
+async def _refuse_all_tenants(*_: object) -> list[UUID]:
+    raise AssertionError("this goes over all tenants, other tests' too: mark it own_database")
 
 
 @pytest.fixture(scope="session")
@@ -281,12 +292,12 @@ async def at_rest(services: Services) -> None:
 
 
 def changeable_parts(services: Services) -> dict[tuple[str, str], object]:
-    """The functions and limits that a test may have replaced."""
+    """The functions, limits and switches that a test may have changed."""
     return {
         (part, name): value
         for part in Services.__dataclass_fields__
         for name, value in getattr(getattr(services, part), "__dict__", {}).items()
-        if callable(value) or isinstance(value, Limit)
+        if callable(value) or isinstance(value, Limit | bool)
     }
 
 

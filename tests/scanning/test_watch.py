@@ -106,6 +106,7 @@ def an_outcome(services: Services, tenant: Tenant) -> Outcome:
     )
 
 
+@pytest.mark.own_database
 async def test_before_it_stops_the_watch_looks_at_what_it_was_told(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
@@ -117,6 +118,7 @@ async def test_before_it_stops_the_watch_looks_at_what_it_was_told(
     assert await world.verdict(device, (await world.ticket()).code) == "admitted"
 
 
+@pytest.mark.own_database
 async def test_a_watch_that_cannot_look_stops_all_the_same(world: World, admin: asyncpg.Connection):
     async with admin.transaction():
         await admin.execute("LOCK TABLE scan_alert IN ACCESS EXCLUSIVE MODE")

@@ -218,6 +218,7 @@ async def test_an_order_that_nobody_pays_expires(shop: Shop, clock: MovableClock
     assert (await shop.read(order))["order"]["status"] == "expired"
 
 
+@pytest.mark.own_database
 async def test_an_extended_hold_keeps_its_order_alive(shop: Shop, clock: MovableClock):
     anna, till = await shop.customer(), await shop.till()
     holds = await shop.holds(anna, "A1 A2")
