@@ -92,7 +92,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     seconds, count = Counter[str](), Counter[str]()
     for report in chain.from_iterable(terminalreporter.stats.values()):
         if isinstance(report, pytest.TestReport):
-            folder = report.nodeid.rpartition("/")[0]
+            folder = report.nodeid.partition("::")[0].rpartition("/")[0]
             seconds[folder] += report.duration
             count[folder] += report.when == "call"
     terminalreporter.section("seconds of all workers, by folder")

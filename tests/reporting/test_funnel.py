@@ -64,6 +64,7 @@ def test_buckets_add_up_to_the_total(counts: dict[tuple[str, int], int]) -> None
     require_sums(funnel_total(recorded), funnel_buckets(recorded), FIELDS.values())
 
 
+@pytest.mark.own_database
 async def test_what_people_did_is_counted(shop: Shop, clock: MovableClock):
     await shop.sold("A1 A2", pit=2)
     anna = await shop.customer()

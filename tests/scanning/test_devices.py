@@ -231,6 +231,7 @@ class AllAtOnce(Jobs):
         self.works.append(work)
 
 
+@pytest.mark.own_database
 async def test_old_tokens_are_forgotten(world: World, clock: MovableClock):
     await approve(world)
     clock.ahead += timedelta(days=1, hours=1)

@@ -89,6 +89,7 @@ async def test_what_is_not_signed_is_not_believed(shop: Shop, secret: str):
     assert (await shop.read(order))["order"]["status"] == "pending"
 
 
+@pytest.mark.own_database
 async def test_a_payment_after_expiry_takes_the_seats_again_if_they_are_free(
     shop: Shop, clock: MovableClock
 ):
