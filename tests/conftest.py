@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import itertools
 import os
 import signal
@@ -68,6 +69,12 @@ FAST = {
     "max_wal_size": "256MB",  # it may lie in memory
     "autovacuum": "off",  # it would be vacuuming what is dropped a moment later
 }
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -22,7 +22,7 @@ export default defineConfig({
     timezoneId: 'Pacific/Auckland',
     trace: process.env.E2E_TRACE ? 'retain-on-failure' : 'off',
     launchOptions: {
-      executablePath: process.env.VOELGOED_CHROMIUM ?? '/usr/bin/chromium',
+      executablePath: process.env.VOELGOED_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
       args: [
         '--no-sandbox',
         '--disable-gpu',

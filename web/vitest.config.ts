@@ -9,6 +9,8 @@ export default defineConfig({
   resolve: { conditions: ['browser'] },
   test: {
     include: ['{packages,apps}/*/src/**/*.test.ts'],
+    // Files share their modules: to load them anew for each takes twice as long as all tests.
+    isolate: false,
     // A busy machine is slow, which is no fault of the sources: only what hangs is to be ended.
     testTimeout: SLOW_MS_MAX,
     hookTimeout: SLOW_MS_MAX,

@@ -228,7 +228,7 @@ def test_every_answer_is_as_documented(target: Target, label: str):
         given_kwargs={},
         feedback=FeedbackSources(),
         explicit_settings=settings(
-            examples(short=10, full=100), suppress_health_check=list(HealthCheck)
+            examples(short=5, full=100), suppress_health_check=list(HealthCheck)
         ),
     )
     test()

@@ -45,7 +45,7 @@ pytestmark = pytest.mark.own_database
 
 SEATS = [f"A{number}" for number in range(1, 21)]
 BLOCKS = rounds(short=1, full=5)
-ROUNDS = rounds(short=6, full=len(SEATS))
+ROUNDS = rounds(short=4, full=len(SEATS))
 MOMENT = timedelta(microseconds=1)
 PAUSE_MS_MAX = 4
 

@@ -36,8 +36,8 @@ from voelgoed.ticketing.model.holds import Booking, NewBooking, PlacesWish
 
 pytestmark = pytest.mark.own_database
 
-ROUNDS = rounds(short=20, full=120)
-DEEDS = rounds(short=15, full=60)
+ROUNDS = rounds(short=10, full=120)
+DEEDS = rounds(short=10, full=60)
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from voelgoed.ticketing.model.holds import Booking, NewBooking, PlacesWish
 
 pytestmark = pytest.mark.own_database
 
-CROWD = rounds(short=100, full=200)
-LAST = rounds(short=30, full=100)
+CROWD = rounds(short=60, full=200)
+LAST = rounds(short=20, full=100)
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ from voelgoed.services import Services
 
 pytestmark = pytest.mark.own_database
 
-ROUNDS = rounds(short=8, full=40)
+ROUNDS = rounds(short=4, full=40)
 NO_BALCONY = {"disabled_zones": [str(BALCONY)]}
 NO_FLOOR = {"disabled_zones": [str(FLOOR)]}
 

@@ -40,9 +40,9 @@ from voelgoed.services import Services
 pytestmark = pytest.mark.own_database
 
 MOMENT = timedelta(microseconds=1)
-ROUNDS = rounds(short=6, full=40)
-LAST = rounds(short=30, full=100)
-DEEDS = rounds(short=30, full=100)
+ROUNDS = rounds(short=4, full=40)
+LAST = rounds(short=20, full=100)
+DEEDS = rounds(short=20, full=100)
 
 
 @pytest.fixture
