@@ -35,7 +35,7 @@ prove: $(DONE)/dev web/dist/done ## the long proofs at full length; ARGS="--minu
 pictures: $(DONE)/dev browser web/dist/done ## take the pictures of the guides anew
 	@tools/bootstrap parts
 
-bench: $(DONE)/dev ## fixed loads, measured against the limits of this machine
+bench: $(DONE)/dev browser web/dist/done ## fixed loads, measured against the limits of this machine
 	@$(BIN)/python -m bench $(ARGS)
 
 bench-peers: $(DONE)/dev ## scans here and at pretix, which is installed in var/ the first time

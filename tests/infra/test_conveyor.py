@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.prove.length import rounds
 from voelgoed.infra import conveyor
 from voelgoed.infra.conveyor import Conveyor, Overloaded
 from voelgoed.infra.refusal import Conflict, StorageBusy, StorageUnavailable
@@ -299,7 +300,7 @@ visits = st.lists(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(short=60, full=3_000))
 @given(visits=visits, together_max=st.integers(1, 6), in_flight_max=st.integers(1, 3))
 def test_whatever_comes_and_goes_everybody_gets_their_own_answer(
     visits: list[Visit], together_max: int, in_flight_max: int

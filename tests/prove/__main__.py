@@ -40,7 +40,11 @@ def main() -> int:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make prove", description=__doc__.partition("\n")[0])
-    parser.add_argument("what", nargs="*", help="parts of tests/prove, all if none is named")
+    parser.add_argument(
+        "what",
+        nargs="*",
+        help="parts of tests/prove; all of it and every random test of the domains if none is named",
+    )
     parser.add_argument("--minutes", type=float, help="go on from other seeds until then")
     parser.add_argument("--seed", type=int, help="begin with this one")
     return parser.parse_args()
@@ -50,7 +54,8 @@ def run(what: list[str], seed: int, began: float, until: float | None) -> int:
     command = [
         *(sys.executable, "-m", "pytest", "-n", str(WORKERS), "--no-header", "--tb=short"),
         *("-p", "tests.prove.progress", f"--hypothesis-seed={seed}"),
-        *(str(HERE / part) for part in what or [""]),
+        *(str(HERE / part) for part in what),
+        *([] if what else [str(HERE.parent), "-m", "hypothesis or prove"]),
     ]
     given = {"PROVE_SEED": str(seed), "PROVE_BEGAN": str(began)}
     if until is not None:

@@ -13,6 +13,7 @@ import numpy as np
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from tests.prove.length import rounds
 from tests.seating.support import (
     NOW,
     ROW_NAMES,
@@ -172,7 +173,7 @@ def _state(plan: Plan, at: int, status: SeatStatus, until: datetime | None) -> S
 cases = st.integers(0, 2**64).map(lambda seed: a_case(Random(seed)))
 
 
-@settings(max_examples=1_500)
+@settings(max_examples=rounds(short=300, full=15_000))
 @given(cases)
 def test_what_the_board_calls_plain_is_fine_in_the_whole_house(case: Case) -> None:
     evening = an_evening(case)
@@ -187,7 +188,7 @@ def test_what_the_board_calls_plain_is_fine_in_the_whole_house(case: Case) -> No
         board.take(party)
 
 
-@settings(max_examples=1_500)
+@settings(max_examples=rounds(short=300, full=15_000))
 @given(cases)
 def test_who_may_leave_seats_alone_is_refused_for_nothing_else(case: Case) -> None:
     evening = an_evening(case)
@@ -201,7 +202,7 @@ def test_who_may_leave_seats_alone_is_refused_for_nothing_else(case: Case) -> No
         board.take(party)
 
 
-@settings(max_examples=500)
+@settings(max_examples=rounds(short=100, full=5_000))
 @given(cases)
 def test_what_is_free_to_the_board_is_free_to_the_house(case: Case) -> None:
     evening = an_evening(case)
@@ -214,7 +215,7 @@ def test_what_is_free_to_the_board_is_free_to_the_house(case: Case) -> None:
         assert all(codes[at] != 0 for at in range(len(evening.plan)) if at not in free)
 
 
-@settings(max_examples=500)
+@settings(max_examples=rounds(short=100, full=5_000))
 @given(cases)
 def test_around_is_the_seats_and_two_beside_without_an_aisle_between(case: Case) -> None:
     evening = an_evening(case)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.prove.length import rounds
 from tests.seating.support import (
     NOW,
     a_group,
@@ -292,7 +293,7 @@ policies = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(short=60, full=3_000))
 @given(rows, policies, st.data())
 def test_whatever_is_selected_the_verdict_is_true(
     drawn: list[str], policy: dict[str, Any], data: st.DataObject
@@ -323,7 +324,7 @@ def _wheelchairs(house: House, chosen: list[int]) -> int:
     return sum(house.plan.category[position] == WHEELCHAIR for position in chosen)
 
 
-@settings(max_examples=200)
+@settings(max_examples=rounds(short=40, full=2_000))
 @given(rows, policies, st.integers(1, 5))
 def test_whatever_is_proposed_can_be_booked(
     drawn: list[str], policy: dict[str, Any], party: int

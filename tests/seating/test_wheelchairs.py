@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.prove.length import rounds
 from tests.seating.support import (
     NOW,
     a_group,
@@ -196,7 +197,7 @@ def test_the_gap_between_the_party_s_own_seats_is_counted() -> None:
 signs = "....wcwcXr|WC"
 
 
-@settings(max_examples=500)
+@settings(max_examples=rounds(short=100, full=5_000))
 @given(st.integers(0, 2**64), st.integers(0, 2**32))
 def test_whatever_is_found_is_free_near_together_and_honestly_counted(
     seed: int, other: int
