@@ -28,5 +28,7 @@ export async function expectFitsPhone(page: Page): Promise<void> {
   const before = page.viewportSize();
   await page.setViewportSize({ width: 360, height: 740 });
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-  if (before) await page.setViewportSize(before);
+  if (!before) return;
+  await page.setViewportSize(before);
+  await expect.poll(() => page.evaluate(() => window.innerWidth)).toBe(before.width);
 }
