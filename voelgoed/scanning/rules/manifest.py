@@ -78,7 +78,7 @@ def code_hash(code_key: bytes, code: str) -> str:
 
 
 def barcode_hash(text: str) -> str:
-    return HASH + sha256(text.encode()).hexdigest()
+    return HASH + sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def sign(document: bytes, api_key: str) -> str:

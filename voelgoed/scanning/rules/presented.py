@@ -28,4 +28,4 @@ def read_presented(text: str) -> Presented | None:
     code = read_code(text[len(PREFIX) : end]) if text.startswith(PREFIX) else None
     if code is None or dashed(text[len(PREFIX) : end]) != code:
         return None
-    return Presented(text, code, sha256(text.encode()).hexdigest())
+    return Presented(text, code, sha256(text.encode(errors="surrogatepass")).hexdigest())
