@@ -15,6 +15,8 @@ from typing import Any
 from uvicorn.config import Config
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
 
 from voelgoed.http import (
     NOT_KEPT,
@@ -42,6 +44,16 @@ FORWARDED = b"x-forwarded-for"
 
 def protocol_for(services: Services) -> Callable[..., "Protocol"]:
     return partial(Protocol, services)
+
+
+class WebSocketProtocol(WebSocketsSansIOProtocol):
+    def shutdown(self) -> None:
+        """uvicorn also sends a close frame to a client that has sent its own: that raises, and the
+        server would stop closing the others."""
+        try:
+            super().shutdown()
+        except InvalidState:
+            self.transport.close()
 
 
 class _Cycle:

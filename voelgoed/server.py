@@ -13,7 +13,7 @@ import uvicorn
 from voelgoed.config import Settings
 from voelgoed.http import create_app
 from voelgoed.infra.web import App
-from voelgoed.protocol import protocol_for
+from voelgoed.protocol import WebSocketProtocol, protocol_for
 from voelgoed.services import Services, running
 
 REQUESTS_AT_ONCE_MAX = 2_000
@@ -111,6 +111,7 @@ def configuration(
     return uvicorn.Config(
         app or create_app(services),  # pyright: ignore[reportArgumentType]
         http=protocol_for(services),  # pyright: ignore[reportArgumentType]
+        ws=WebSocketProtocol,
         lifespan="off",
         access_log=False,
         log_config=None,

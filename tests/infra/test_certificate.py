@@ -1,5 +1,6 @@
 """The certificate that this machine makes for itself."""
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,9 @@ import httpx
 import pytest
 from cryptography import x509
 from websockets.asyncio.client import connect
+from websockets.client import ClientProtocol
+from websockets.protocol import State
+from websockets.uri import parse_uri
 
 from tests.conftest import serving
 from tests.support import PATIENCE_S, Tenant
@@ -110,3 +114,27 @@ async def test_live_messages_come_over_tls(secure: tuple[str, Path], tenant: Ten
     async with connect(address, additional_headers=headers, ssl=trusted, proxy=None) as socket:
         await socket.send('{"type": "subscribe", "topic": "nothing:at-all"}')
         assert "topic" in str(await socket.recv())
+
+
+async def test_a_server_stops_while_a_client_is_saying_goodbye(
+    services: Services, directory: DataDirectory, tenant: Tenant
+):
+    """It has sent its close frame and leaves the connection open, so TLS is not at its end either."""
+    certificate = ensure_certificate(directory, [], datetime.now(UTC))
+    async with serving(services, certificate) as url:
+        address = parse_uri(url.replace("https", "wss", 1) + "/api/live")
+        reader, writer = await asyncio.open_connection(
+            address.host, address.port, ssl=trusting(certificate)
+        )
+        client = ClientProtocol(address)
+        request = client.connect()
+        request.headers["Authorization"] = f"Bearer {tenant.tokens['owner']}"
+        client.send_request(request)
+        writer.writelines(client.data_to_send())
+        while client.state is not State.OPEN:
+            client.receive_data(await reader.readuntil(b"\r\n\r\n"))
+        client.send_close(1000)
+        writer.writelines(client.data_to_send())
+        while client.close_rcvd is None:
+            client.receive_data(await reader.read(4096))
+    writer.transport.abort()
