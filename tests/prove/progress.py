@@ -1,16 +1,23 @@
-"""A line for each proof that ends, so that whoever waits knows what for."""
+"""A line for each proof that ends, so that whoever waits knows what for. When the time of
+`make prove` is up, what has not begun is left out, and said to be."""
 
 import os
 import time
 from collections import Counter
+from math import isfinite
 
 import pytest
 
-from tests.prove.conftest import TIME_IS_UP
-
 BEGAN = float(os.environ.get("PROVE_BEGAN", time.time()))
-UNTIL = os.environ.get("PROVE_UNTIL")
+UNTIL = float(os.environ.get("PROVE_UNTIL", "inf"))
+TIME_IS_UP = "the time is up"
 ended: Counter[str] = Counter()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    if time.time() > UNTIL:
+        pytest.skip(TIME_IS_UP)
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
@@ -33,7 +40,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def clock_face() -> str:
     """How long it has gone on, and of how long."""
     passed = f"{minutes(time.time() - BEGAN)}"
-    return f"{passed} of {minutes(float(UNTIL) - BEGAN)}" if UNTIL else passed
+    return f"{passed} of {minutes(UNTIL - BEGAN)}" if isfinite(UNTIL) else passed
 
 
 def minutes(seconds: float) -> str:

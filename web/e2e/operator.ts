@@ -12,7 +12,8 @@ export class Operator {
   readonly #waiting: ((answer: Answer) => void)[] = [];
 
   constructor(settings: Record<string, string>) {
-    this.#process = spawn('../.venv/bin/python', ['e2e/operator_process.py'], {
+    this.#process = spawn('.venv/bin/python', ['-m', 'tests.browser_operator'], {
+      cwd: '..',
       env: { ...process.env, ...settings },
       stdio: ['pipe', 'pipe', 'inherit'],
     });

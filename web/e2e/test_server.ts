@@ -56,7 +56,9 @@ export class TestServer {
 
   async start(): Promise<void> {
     const log = openSync(this.#log, 'a');
-    const running = spawn('../.venv/bin/voelgoed', ['up', '--port', String(this.port)], {
+    const given = ['-m', 'tests.browser_server', 'up', '--port', String(this.port)];
+    const running = spawn('.venv/bin/python', given, {
+      cwd: '..',
       env: {
         ...process.env,
         VOELGOED_DATA: this.#data,

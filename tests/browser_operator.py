@@ -1,5 +1,4 @@
-"""
-What an operator of the installation does for the browser tests, one request in each line.
+"""What an operator of the installation does for the browser tests, one request in each line.
 
 To import the program takes seconds, and to make an organisation does not: so one process serves a
 whole run. A request is {"command": [...], "input": "..."} for a command of `voelgoed`, or
@@ -9,10 +8,13 @@ whole run. A request is {"command": [...], "input": "..."} for a command of `voe
 import json
 import sys
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import uvloop
 from typer.testing import CliRunner
+
+from tests.processes import quick_passwords
 from voelgoed import admin
 from voelgoed.cli import cli
 from voelgoed.services import build_services, master_key_of, running
@@ -25,7 +27,7 @@ MOMENTS = (
 )
 
 
-def answer(asked: dict) -> dict:
+def answer(asked: dict[str, Any]) -> dict[str, Any]:
     if "command" in asked:
         done = CliRunner().invoke(cli, asked["command"], input=asked.get("input"))
         return {"is_done": done.exit_code == 0, "output": done.output}
@@ -51,5 +53,7 @@ async def pass_time(slug: str, event_id: UUID, passed: timedelta) -> None:
                 )
 
 
-for line in sys.stdin:
-    print(json.dumps(answer(json.loads(line))), flush=True)
+if __name__ == "__main__":
+    with quick_passwords():
+        for line in sys.stdin:
+            print(json.dumps(answer(json.loads(line))), flush=True)
