@@ -1,25 +1,62 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { expect, test } from './fixtures.ts';
-import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
-import { writeQrVideo } from './qr_video.ts';
+import type { Page } from '@playwright/test';
+import { expect, test } from './scanner_fixtures.ts';
+import { readQr } from './qr_reader.ts';
+import { qrVideo } from './qr_video.ts';
 
 const BARCODES = new URL('../../contracts/barcodes.json', import.meta.url);
 
-test('a video shows each code for its time, with a blank after it', async ({}, info) => {
+test('a video shows each code for its time, with a blank after it', async () => {
   const [first, second] = (
     JSON.parse(readFileSync(BARCODES, 'utf8')) as { good: { text: string }[] }
   ).good;
-  const file = info.outputPath('codes.y4m');
   const codes = [first, second].map((code) => ({ text: code?.text ?? '', seconds: 0.3 }));
-  await writeQrVideo(file, codes, 0.2);
+  const video = await qrVideo(codes, 0.2);
   const blank = [null, null];
   const shown = codes.flatMap(({ text }) => [text, text, text, ...blank]);
-  expect(await textsOf(readFileSync(file))).toEqual(shown);
+  expect(await textsOf(video)).toEqual(shown);
 });
 
+test('who opens the camera while another page has it sees what is shown now', async ({
+  camera,
+  context,
+  page,
+}) => {
+  await camera.hold('the first');
+  await openCamera(page);
+  await expect.poll(() => seenBy(page)).toBe('the first');
+  await camera.hold('the second');
+  const other = await context.newPage();
+  await openCamera(other);
+  const seen = new Set<string>();
+  await expect
+    .poll(() => seenBy(other).then((text) => (text && seen.add(text), text)))
+    .toBe('the second');
+  expect([...seen]).toEqual(['the second']);
+});
+
+async function openCamera(page: Page): Promise<void> {
+  await page.goto('/scanner/');
+  await page.evaluate(async () => {
+    const video = document.createElement('video');
+    video.srcObject = await navigator.mediaDevices.getUserMedia({ video: true });
+    document.body.append(video);
+    await video.play();
+  });
+}
+
+async function seenBy(page: Page): Promise<string | null> {
+  const picture = await page.evaluate(() => {
+    const video = document.querySelector('video')!;
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+    canvas.getContext('2d')!.drawImage(video, 0, 0);
+    return canvas.toDataURL().replace(/^.*,/, '');
+  });
+  return readQr(Buffer.from(picture, 'base64'));
+}
+
 async function textsOf(video: Buffer): Promise<(string | null)[]> {
-  await loadReader();
   const head = video.subarray(0, video.indexOf('\n') + 1).toString();
   const [, width, height] = (/ W(\d+) H(\d+) /.exec(head) ?? []).map(Number);
   if (!width || !height) throw new Error(`no video: ${head}`);
@@ -29,14 +66,7 @@ async function textsOf(video: Buffer): Promise<(string | null)[]> {
     const luma = video.subarray(at + 'FRAME\n'.length, at + 'FRAME\n'.length + width * height);
     const data = new Uint8ClampedArray(4 * luma.length);
     luma.forEach((value, pixel) => data.set([value, value, value, 255], 4 * pixel));
-    const [found] = await readBarcodes({ data, width, height, colorSpace: 'srgb' });
-    texts.push(found?.text ?? null);
+    texts.push(await readQr({ data, width, height, colorSpace: 'srgb' }));
   }
   return texts;
-}
-
-function loadReader() {
-  const file = fileURLToPath(import.meta.resolve('zxing-wasm/reader/zxing_reader.wasm'));
-  const wasmBinary = new Uint8Array(readFileSync(file)).buffer;
-  return prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true });
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { prepareZXingModule, writeBarcode } from 'zxing-wasm/writer';
 
@@ -26,25 +26,23 @@ export function cameraArguments(file: string): string[] {
   ];
 }
 
-/** Writes a `.y4m` that shows one code after the other, with a blank after each. */
-export async function writeQrVideo(
-  file: string,
+/** A `.y4m` that shows one code after the other, with a blank after each. */
+export async function qrVideo(
   codes: readonly Shown[],
   blankSeconds = BLANK_SECONDS,
-): Promise<void> {
-  const blank = { text: null, seconds: blankSeconds };
-  const shown = codes.flatMap((code) => (code.text === null ? [code] : [code, blank]));
-  const out = openSync(file, 'w');
-  try {
-    writeSync(out, `YUV4MPEG2 W${WIDTH} H${HEIGHT} F${FRAMES_PER_SECOND}:1 Ip A1:1 C420jpeg\n`);
-    for (const { text, seconds } of shown) {
-      const frame = await qrFrame(text);
-      const count = Math.round(seconds * FRAMES_PER_SECOND);
-      for (let written = 0; written < count; written += 1) writeSync(out, frame);
-    }
-  } finally {
-    closeSync(out);
+): Promise<Buffer> {
+  const parts: Buffer[] = [
+    Buffer.from(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F${FRAMES_PER_SECOND}:1 Ip A1:1 C420jpeg\n`),
+  ];
+  for (const { text, seconds } of codes) {
+    parts.push(...repeated(await qrFrame(text), seconds));
+    parts.push(...repeated(await qrFrame(null), blankSeconds));
   }
+  return Buffer.concat(parts);
+}
+
+function repeated(frame: Buffer, seconds: number): Buffer[] {
+  return Array.from({ length: Math.round(seconds * FRAMES_PER_SECOND) }, () => frame);
 }
 
 async function qrFrame(text: string | null): Promise<Buffer> {

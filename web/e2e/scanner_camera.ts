@@ -1,18 +1,30 @@
-import { renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { OUT_OF_VIEW_MS } from '../apps/scanner/src/input/once.ts';
 import type { ScannerApp } from './scanner_app.ts';
-import { writeQrVideo } from './qr_video.ts';
+import { qrVideo } from './qr_video.ts';
 
 /** A busy machine that does not see it the first time sees it when the video begins anew. */
 const IN_VIEW_SECONDS = 1;
 /** Long enough for a code to count again when the video begins anew. */
 const OUT_OF_VIEW_SECONDS = 2;
 
-/** A camera that shows a code, goes dark, and shows it again. */
+/**
+ * A camera that shows a code, goes dark, and shows it again.
+ *
+ * A browser may hand the camera of a page that is closing to the next page that asks, with the file it
+ * has open. So the file is written over and never replaced, and its length never changes: whoever reads
+ * it sees what is shown now.
+ */
 export class FakeCamera {
-  constructor(readonly file: string) {}
+  private constructor(readonly file: string) {}
 
-  /** Whoever opens the camera from now on sees it. */
+  /** It shows nothing yet. */
+  static async at(file: string): Promise<FakeCamera> {
+    const camera = new FakeCamera(file);
+    await camera.holdNothing();
+    return camera;
+  }
+
   async hold(text: string): Promise<void> {
     await this.#show(text);
   }
@@ -23,9 +35,11 @@ export class FakeCamera {
   }
 
   async #show(text: string | null): Promise<void> {
-    const unfinished = `${this.file}.new`;
-    await writeQrVideo(unfinished, [{ text, seconds: IN_VIEW_SECONDS }], OUT_OF_VIEW_SECONDS);
-    renameSync(unfinished, this.file);
+    const video = await qrVideo([{ text, seconds: IN_VIEW_SECONDS }], OUT_OF_VIEW_SECONDS);
+    if (!existsSync(this.file)) return writeFileSync(this.file, video);
+    const file = openSync(this.file, 'r+');
+    writeSync(file, video);
+    closeSync(file);
   }
 
   /** Held before the scanner until `isSeen`, with the camera switched on only for that. */
@@ -39,9 +53,5 @@ export class FakeCamera {
     // A busy machine may have seen it once more meanwhile.
     await app.isIdle();
     await app.passTime(OUT_OF_VIEW_MS);
-  }
-
-  remove(): void {
-    rmSync(this.file, { force: true });
   }
 }

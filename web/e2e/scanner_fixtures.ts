@@ -25,9 +25,9 @@ interface Fixtures {
 /** For each test an event of its own. */
 export const test = watched.extend<Fixtures>({
   camera: async ({ cameraFile }, use) => {
-    const camera = new FakeCamera(cameraFile);
+    const camera = await FakeCamera.at(cameraFile);
     await use(camera);
-    camera.remove();
+    await camera.holdNothing();
   },
 
   locale: 'en-ZA',

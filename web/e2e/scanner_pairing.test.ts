@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
+import { readQr } from './qr_reader.ts';
 import { expect, test } from './scanner_fixtures.ts';
 
 /** A device that waits to be approved asks so often. */
@@ -19,7 +17,7 @@ test('the office approves a device that shows its own code', async ({ app, gate,
   await page.getByRole('button', { name: 'Show a code on this device' }).click();
   await expect(page.getByText('Waiting to be approved')).toBeVisible();
   const shown = page.getByRole('img', { name: 'The QR code of this device' });
-  await venue.approve(gate, 'Tablet', await textOf(await shown.screenshot()));
+  await venue.approve(gate, 'Tablet', (await readQr(await shown.screenshot())) ?? '');
   await app.passTime(COLLECT_EVERY_MS);
   await app.isReady();
   expect((await venue.devices()).map(({ name }) => name)).toContain('Tablet');
@@ -55,11 +53,3 @@ test('whoever types a wrong code is told what to do, and so is who scans a ticke
   await page.getByRole('button', { name: 'Scan the code of the office' }).click();
   await expect(app.problem('token_is_ticket')).toBeVisible();
 });
-
-async function textOf(picture: Buffer): Promise<string> {
-  const file = fileURLToPath(import.meta.resolve('zxing-wasm/reader/zxing_reader.wasm'));
-  const wasmBinary = new Uint8Array(readFileSync(file)).buffer;
-  await prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true });
-  const [found] = await readBarcodes(new Uint8Array(picture));
-  return found?.text ?? '';
-}

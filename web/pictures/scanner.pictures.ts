@@ -3,7 +3,7 @@ import { chromium, type Page } from '@playwright/test';
 import { BareDevice } from '../e2e/dashboard_device.ts';
 import { expect, test } from '../e2e/fixtures.ts';
 import { picturePath } from './picture_path.ts';
-import { cameraArguments, writeQrVideo } from '../e2e/qr_video.ts';
+import { cameraArguments, qrVideo } from '../e2e/qr_video.ts';
 import { deviceState, ONLINE_WAIT_MS, ScannerApp } from '../e2e/scanner_app.ts';
 import { Venue, type Ticket } from '../e2e/venue.ts';
 
@@ -48,7 +48,7 @@ for (const [place, { screen, viewport, shownWidth, colorScheme }] of combination
     await festival.setDuplicateWindow(300);
 
     const video = info.outputPath('ticket.y4m');
-    await writeQrVideo(video, [{ text: seen.barcode, seconds: 1 }], 0);
+    writeFileSync(video, await qrVideo([{ text: seen.barcode, seconds: 1 }], 0));
     const args = [...(launchOptions.args ?? []), ...cameraArguments(video)];
     const browser = await chromium.launch({ ...launchOptions, args });
     const storageState = deviceState(baseURL ?? '', { onlineWaitMs: ONLINE_WAIT_MS });
