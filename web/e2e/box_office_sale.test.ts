@@ -91,6 +91,36 @@ test.describe('two people want one seat', () => {
   });
 });
 
+test('what somebody held and gave free is theirs to choose again, however late the news comes', async ({
+  page,
+  organization,
+}) => {
+  const late: (() => void)[] = [];
+  let isLate = true;
+  await page.routeWebSocket('**/api/live', (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((message) => {
+      const isNews = String(message).includes('seats_changed');
+      if (isNews && isLate) late.push(() => socket.send(message));
+      else socket.send(message);
+    });
+  });
+  const house = await SeatedHouse.open(organization, { name: 'Late news' });
+  await enter(page, house, await organization.addPerson());
+  await hold(page, 'A-1', 'A-2');
+  await expect.poll(() => late.length).toBe(1);
+  await page.getByRole('button', { name: 'Give all free' }).click();
+  await expect(timer(page)).toBeHidden();
+  await choose(page, 'A-1', 'A-2');
+  isLate = false;
+  for (const send of late) send();
+  await house.block(['D-10']);
+  await expect(page.getByText('39 seats free')).toBeVisible();
+  await expect(page.getByText('Somebody else was faster')).toBeHidden();
+  await page.getByRole('button', { name: 'Hold 2 seats' }).click();
+  await expect(timer(page)).toBeVisible();
+});
+
 test('what is held in one tab is held in the other, and given free there too', async ({
   page,
   organization,

@@ -35,6 +35,11 @@ export class Cart {
 
   /** Called when what is held was changed here: other windows look again. */
   onChange: () => void = () => undefined;
+  /**
+   * Reads the map before a release is over. The news that a seat was held here may come after it was
+   * given free, and would be taken for somebody else's.
+   */
+  onRelease: () => Promise<void> = async () => undefined;
 
   /** `now` runs evenly, whatever somebody does to the clock on the wall. */
   constructor(api: Api, eventId: string, now: () => number = () => performance.now()) {
@@ -134,6 +139,7 @@ export class Cart {
         const params = { path: { hold_id } };
         await answer(this.#api.DELETE('/api/holds/{hold_id}', { params }));
       }
+      await this.onRelease().catch(() => undefined);
     });
   }
 

@@ -198,7 +198,7 @@ test('other windows are told of what was done here, and not of what was refused'
   expect(told).toHaveBeenCalledTimes(2);
 });
 
-test('everything is given free', async () => {
+test('everything is given free, and the map is read before that is over', async () => {
   let held = [aHold(300)];
   const cart = aCart({
     'GET /api/holds': () => json(200, { data: held }),
@@ -208,6 +208,11 @@ test('everything is given free', async () => {
     },
   });
   await cart.load();
+  cart.onRelease = async () => {
+    expect(held).toEqual([]);
+    expect(cart.isBusy).toBe(true);
+    throw new Error('it cannot be read now');
+  };
   expect(await cart.releaseAll()).toBe(true);
   expect(cart.holds).toEqual([]);
   expect(cart.hasExpired).toBe(false);

@@ -43,6 +43,11 @@ export class House {
     return this.#seats.states;
   }
 
+  /** Older messages that are still on their way change nothing afterwards. */
+  readSeats(): Promise<void> {
+    return this.#seats.load();
+  }
+
   async load(): Promise<void> {
     this.status = this.plan ? this.status : 'loading';
     try {
