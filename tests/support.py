@@ -1,10 +1,11 @@
 """Builders: they keep the arrangement of a test short."""
 
 import socket
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from secrets import token_bytes, token_hex
+from secrets import randbelow, token_bytes, token_hex
 from typing import Any, Self, get_args
 from uuid import UUID
 
@@ -130,10 +131,13 @@ def a_client(url: str, **options: Any) -> httpx.AsyncClient:
 
 
 def free_port() -> int:
-    """The kernel does not give it out again for a while, so other workers will not take it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below the ports that the kernel gives to whoever connects: one of those may belong to a
+    connection by the time that a server starts on it, or starts again."""
+    while True:
+        port = 20_000 + randbelow(12_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @cache

@@ -1,7 +1,8 @@
 """Runs the parts of `make test` and `make check`, and says at the end where the time went.
 
 $PARTS has lines of "name | cores | command". Parts begin in that order, as many side by side as
-there are cores for. One that runs alone writes as it goes, any other when it has ended.
+there are cores for. One that runs alone writes as it goes, any other when it has ended. The last
+lines of whatever failed are repeated at the end, for a long log may be cut at its head.
 """
 
 import os
@@ -10,9 +11,12 @@ import sys
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 CORES = 2
+REPEATED_LINES_MAX = 30
+REST_S_MAX = 5.0
+"""A process that a part left behind may keep its output open for ever."""
 
 
 @dataclass
@@ -22,29 +26,42 @@ class Part:
     command: str
     seconds: float = 0.0
     has_failed: bool = False
+    lines: list[str] = field(default_factory=list[str])
 
     def run(self, *, is_alone: bool) -> None:
         began = time.monotonic()
-        output = None if is_alone else subprocess.PIPE
         if is_alone:
             say(f"{self.name}: {self.command}")
-        done = subprocess.run(
+        running = subprocess.Popen(
             ["sh", "-c", self.command],
             stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT if output else None,
-            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
         )
+        reading = threading.Thread(target=self._read, args=(running, is_alone), daemon=True)
+        reading.start()
+        self.has_failed = running.wait() != 0
+        reading.join(REST_S_MAX)
         self.seconds = time.monotonic() - began
-        self.has_failed = done.returncode != 0
         if not is_alone:
-            say(f"{self.name}: {self.command}", done.stdout.decode(errors="replace"))
+            say(f"{self.name}: {self.command}", "".join(self.lines))
+
+    def _read(self, running: subprocess.Popen[str], is_alone: bool) -> None:
+        for line in running.stdout or ():
+            self.lines.append(line)
+            if is_alone:
+                print(line, end="", flush=True)
 
 
 def main() -> int:
     parts = [read(line) for line in os.environ["PARTS"].splitlines() if line.strip()]
     began = time.monotonic()
     run_all(parts)
+    for part in parts:
+        if part.has_failed:
+            say(f"{part.name} ended with:", "".join(part.lines[-REPEATED_LINES_MAX:]))
     print()
     for part in parts:
         verdict = "FAILED" if part.has_failed else "ok    "

@@ -1,28 +1,39 @@
 import { basename } from 'node:path';
-import type { FullResult, Reporter, TestCase, TestResult } from '@playwright/test/reporter';
+import { stripVTControlCharacters } from 'node:util';
+import type {
+  FullResult,
+  Reporter,
+  TestCase,
+  TestError,
+  TestResult,
+} from '@playwright/test/reporter';
 
 const SHOWN = 15;
+const ERROR_LINES_MAX = 12;
 
 interface Timed {
   name: string;
   ms: number;
 }
 
-/** Says at the end where the time went. */
+/** Says at the end where the time went, and last what failed: a long log may be cut at its head. */
 export default class SlowestReporter implements Reporter {
   readonly #tests: Timed[] = [];
   readonly #files = new Map<string, number>();
+  readonly #failures: string[] = [];
   #passed = 0;
 
   printsToStdio(): boolean {
     return false;
   }
 
-  onTestEnd(test: TestCase, { duration, status }: TestResult): void {
+  onTestEnd(test: TestCase, { duration, status, errors }: TestResult): void {
     const file = basename(test.location.file);
-    this.#tests.push({ name: `${file}: ${test.title}`, ms: duration });
+    const name = `${file}: ${test.title}`;
+    this.#tests.push({ name, ms: duration });
     this.#files.set(file, (this.#files.get(file) ?? 0) + duration);
     if (status === 'passed') this.#passed += 1;
+    else this.#failures.push(`FAILED ${name} (${status})`, ...errors.flatMap(firstLines));
   }
 
   onEnd({ status, duration }: FullResult): void {
@@ -33,9 +44,17 @@ export default class SlowestReporter implements Reporter {
       'All tests of each file, in seconds:',
       ...table(files),
       `${this.#passed} of ${this.#tests.length} passed in ${seconds(duration)} s: ${status}`,
+      ...this.#failures,
     ];
     console.log(`\n${lines.join('\n')}`);
   }
+}
+
+/** Of its message, and where it was thrown. */
+function firstLines({ message = '', location }: TestError): string[] {
+  const said = stripVTControlCharacters(message).split('\n').filter(Boolean);
+  const at = location ? [`${basename(location.file)}:${location.line}`] : [];
+  return [...said.slice(0, ERROR_LINES_MAX), ...at].map((line) => `    ${line}`);
 }
 
 function table(rows: Timed[]): string[] {

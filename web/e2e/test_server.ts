@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -8,7 +9,7 @@ import {
   rmSync,
   statfsSync,
 } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -143,10 +144,23 @@ function fastDirectory(): string {
   return bavail * bsize >= MEMORY_BYTES_MIN ? MEMORY : tmpdir();
 }
 
+/**
+ * Below the ports that the kernel gives to whoever connects: one of those may belong to a connection
+ * by the time that the server starts, or starts again.
+ */
 async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 32_000);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  const isBound = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => resolve(true));
+  });
+  if (isBound) await new Promise((resolve) => server.close(resolve));
+  return isBound;
 }
