@@ -21,20 +21,24 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """In place of pytest's dots, which say nothing of what takes so long."""
-    return (report.outcome, "", "") if report.when == "call" and report.passed else None
+    """No dots: a line or the last sentence says it better."""
+    is_said_otherwise = (report.when == "call" and report.passed) or is_late(report)
+    return (report.outcome, "", "") if is_said_otherwise else None
 
 
 @pytest.hookimpl
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when != "call" and report.passed:
         return
-    is_late = report.skipped and TIME_IS_UP in str(report.longrepr)
-    outcome = "not reached" if is_late else report.outcome
+    outcome = "not reached" if is_late(report) else report.outcome
     ended[outcome] += 1
-    if not is_late:
+    if not is_late(report):
         name = report.nodeid.removeprefix("tests/prove/")
         print(f"{clock_face()}  {outcome}  {report.duration:7.1f} s  {name}", flush=True)
+
+
+def is_late(report: pytest.TestReport) -> bool:
+    return report.skipped and TIME_IS_UP in str(report.longrepr)
 
 
 def clock_face() -> str:
