@@ -51,6 +51,7 @@ test('more time is offered once, when there is little left', async ({ page, orga
   const more = page.getByRole('button', { name: 'More time' });
   await expect(more).toBeHidden();
   await page.goto(short.page);
+  await expect(page.getByRole('heading', { name: 'Two minutes', level: 1 })).toBeVisible();
   await hold(page, 'A-1');
   await more.click();
   await expect(more).toBeHidden();

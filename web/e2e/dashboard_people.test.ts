@@ -49,6 +49,8 @@ test.describe('with what is refused', () => {
     await page.getByRole('button', { name: 'Open the account' }).click();
     await page.getByRole('link', { name: 'Naledi Khumalo' }).click();
 
+    // The list has a choice of that name too.
+    await expect(page.getByRole('heading', { name: 'Naledi Khumalo', level: 1 })).toBeVisible();
     await page.getByLabel('Role').selectOption('Organiser');
     await expect(page.getByText('logs the person out everywhere').first()).toBeVisible();
     await expectAccessible(page);
@@ -100,7 +102,7 @@ test.describe('with what is refused', () => {
 
     await addPerson(page, 'Pieter Botha', 'Box office');
     await page.getByRole('link', { name: 'Pieter Botha' }).click();
-    await expect(page.getByRole('heading', { name: 'Pieter Botha' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Pieter Botha', level: 1 })).toBeVisible();
     await expect(page).toHaveURL(/\/people\/[0-9a-f-]{36}$/);
     const path = `/api/users/${page.url().split('/').at(-1)}`;
     await page.getByLabel('Name').fill('Piet Botha');
@@ -112,7 +114,7 @@ test.describe('with what is refused', () => {
     await expect(page.getByLabel('Name')).toHaveValue('Piet Botha');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect(page.getByText('Saved.')).toBeVisible();
-    await expect(page.getByRole('heading', { name: 'Piet Botha' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Piet Botha', level: 1 })).toBeVisible();
   });
 
   test('a whitelist gets its addresses, and loses them', async ({ dashboard: page }) => {

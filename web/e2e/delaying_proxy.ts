@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Lets every request wait a little before it reaches the server, so that no test can rely on haste. */
+/** Lets everything wait a little on its way to the server and back, so that no test can rely on haste. */
 export class DelayingProxy {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
@@ -17,8 +17,8 @@ export class DelayingProxy {
         from.once('close', () => this.#open.delete(from));
         from.once('error', () => to.destroy());
       }
-      server.pipe(client);
       void forward(client, server, delayMs);
+      void forward(server, client, delayMs);
     });
   }
 
@@ -43,15 +43,15 @@ export class DelayingProxy {
 }
 
 /** In the order in which it came. */
-async function forward(client: Socket, server: Socket, delayMs: () => number): Promise<void> {
+async function forward(from: Socket, to: Socket, delayMs: () => number): Promise<void> {
   try {
-    for await (const bytes of client) {
+    for await (const bytes of from) {
       await sleep(delayMs());
-      server.write(bytes as Buffer);
+      to.write(bytes as Buffer);
     }
-    server.end();
+    to.end();
   } catch {
-    server.destroy(); // whoever asked has gone
+    to.destroy(); // whoever asked has gone
   }
 }
 

@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test as base, expect, type Page } from '@playwright/test';
+import { test as base, expect, type BrowserContext, type Page } from '@playwright/test';
 import type { Organization } from './organization.ts';
 import { cameraArguments } from './qr_video.ts';
 import { TestServer } from './test_server.ts';
 
 const START_MS_MAX = 300_000;
+/** Where E2E_DELAY_MS is set, so long the page that was left is still there after a click on a link. */
+const LEAVE_MS = 250;
 /** The browser's word for a page that was left before its live connection stood. */
 const LEFT_EARLY = /WebSocket is closed before the connection is established/;
 
@@ -86,6 +88,11 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     { auto: true },
   ],
 
+  context: async ({ context }, use) => {
+    await delayLeaving(context);
+    await use(context);
+  },
+
   page: async ({ page, watch }, use) => {
     watch(page);
     await use(page);
@@ -93,11 +100,26 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
   otherPage: async ({ browser, baseURL, watch }, use) => {
     const context = await browser.newContext({ ...(baseURL && { baseURL }) });
+    await delayLeaving(context);
     const page = await context.newPage();
     watch(page);
     await use(page);
     await context.close();
   },
 });
+
+async function delayLeaving(context: BrowserContext): Promise<void> {
+  if (process.env.E2E_DELAY_MS) await context.addInitScript(leaveLate, LEAVE_MS);
+}
+
+/** A test that clicks a link and goes on at once finds the old page, where that has what it looks for. */
+function leaveLate(ms: number): void {
+  const listen = window.addEventListener.bind(window) as typeof window.addEventListener;
+  const later = window.setTimeout.bind(window);
+  window.addEventListener = ((type: string, heard: EventListener, options?: object) =>
+    type === 'hashchange'
+      ? listen(type, (event) => later(() => heard(event), ms), options)
+      : listen(type, heard, options)) as typeof window.addEventListener;
+}
 
 export { expect };
