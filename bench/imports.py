@@ -192,7 +192,7 @@ async def _furnish(services: Services, stage: Stage) -> tuple[UUID, bytes]:
         database, caller, venue.id, NewLayout(name="S", config=config), None
     )
     await put_event_layout(database, cache, caller, event.id, NewEventLayout(layout_id=layout.id))
-    for name, kind in (("Seat", "seated"), ("Standing", "ga")):
+    for name, kind in (("Seat", "seated"), ("Resolution", "ga")):
         ticket_type = NewTicketType(
             name=name, kind=kind, currency="ZAR", prices=[Price(amount_minor=1)]
         )
@@ -204,7 +204,7 @@ async def _furnish(services: Services, stage: Stage) -> tuple[UUID, bytes]:
 def _file(seats: list[str]) -> bytes:
     """As a ticket shop would write it."""
     random = Random(7)
-    places = [("Seat", "", seat) for seat in seats] + [("Standing", "Pitch", "")] * PLACES
+    places = [("Seat", "", seat) for seat in seats] + [("Resolution", "Pitch", "")] * PLACES
     lines = ["code,type,zone,seat,name,email,reference,price_minor"]
     for number, (kind, zone, seat) in enumerate(places):
         code = code_from(random.randbytes(8))

@@ -117,7 +117,7 @@ async def _furnish(
     services: Services, stage: Stage, admin: asyncpg.Connection, event_id: UUID
 ) -> None:
     new = NewTicketType(
-        name="Standing", kind="ga", currency="ZAR", prices=[Price(amount_minor=15_000)]
+        name="Resolution", kind="ga", currency="ZAR", prices=[Price(amount_minor=15_000)]
     )
     ticket_type = await create_ticket_type(
         services.database, services.cache, stage.caller, event_id, new, None

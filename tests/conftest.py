@@ -45,7 +45,7 @@ from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.migrate import migrate
 from voelgoed.infra.rate_limit import Limit
 from voelgoed.infra.web import App
-from voelgoed.scanning.actions import scan_desk, surroundings
+from voelgoed.scanning.actions import event_context, scan_pipeline
 from voelgoed.server import configuration, listen, url_of
 from voelgoed.services import Services, build_services, running
 
@@ -135,9 +135,9 @@ def patient_for_an_answer() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(database_module, "ACQUIRE_TIMEOUT_S", PATIENT_SECONDS)
         patched.setattr(database_module, "FIRST_WORD_TIMEOUT_S", PATIENT_SECONDS)
-        patched.setattr(scan_desk, "ANSWER_S", PATIENT_SECONDS)
-        patched.setattr(scan_desk, "BUSY_S", PATIENT_SECONDS)
-        patched.setattr(surroundings, "WAIT_FOR_PLAN_S", PATIENT_SECONDS)
+        patched.setattr(scan_pipeline, "ANSWER_S", PATIENT_SECONDS)
+        patched.setattr(scan_pipeline, "BUSY_S", PATIENT_SECONDS)
+        patched.setattr(event_context, "WAIT_FOR_PLAN_S", PATIENT_SECONDS)
         patched.setattr(device_scanning, "ONLINE_WAIT_S", PATIENT_SECONDS)
         yield
 

@@ -1,4 +1,4 @@
-"""The application: every route, and what stands around all of them."""
+"""The application: every route, and what stands context all of them."""
 
 import asyncio
 import time

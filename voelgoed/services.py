@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from voelgoed.accounts import jobs as accounts_jobs
-from voelgoed.accounts.actions.sessions import Doorman
+from voelgoed.accounts.actions.sessions import SessionLookup
 from voelgoed.config import Settings, key_bytes
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.clock import Clock
@@ -17,8 +17,8 @@ from voelgoed.infra.master_key import MasterKey, key_kept_in
 from voelgoed.reporting.actions.desk import ReportDesk
 from voelgoed.scanning import jobs as scanning_jobs
 from voelgoed.scanning.actions.manifests import Manifests
-from voelgoed.scanning.actions.scan_desk import ScanDesk
-from voelgoed.scanning.actions.sync_desk import SyncDesk
+from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
+from voelgoed.scanning.actions.sync_pipeline import SyncPipeline
 from voelgoed.scanning.actions.watch import FraudWatch
 from voelgoed.seating import jobs as seating_jobs
 from voelgoed.ticketing import jobs as ticketing_jobs
@@ -39,14 +39,14 @@ class Services:
     live: Live
     jobs: Jobs
     master_key: MasterKey
-    doorman: Doorman
+    session_lookup: SessionLookup
     holds: HoldDesk
     checkout: Checkout
     mail: Mail
     documents: Documents
     letters: Letters
-    scans: ScanDesk
-    syncs: SyncDesk
+    scans: ScanPipeline
+    syncs: SyncPipeline
     watch: FraudWatch
     manifests: Manifests
     reports: ReportDesk
@@ -88,7 +88,7 @@ def build_services(
     scanning_jobs.register(jobs, database)
     key = master_key or MasterKey()
     ticketing_jobs.register_imports(jobs, Context(database, cache, key))
-    doorman = Doorman(database)
+    session_lookup = SessionLookup(database)
     mail = Mail(settings.smtp_url, settings.mail_from)
     providers = Providers(key, settings.public_url)
     checkout = Checkout(database, cache, key, providers, mails=mail.enabled)
@@ -97,7 +97,7 @@ def build_services(
     if mail.enabled:  # or they wait for a process that can send them
         ticketing_jobs.register_letters(jobs, letters)
     watch = FraudWatch(database)
-    scans = ScanDesk(database, cache, watch)
+    scans = ScanPipeline(database, cache, watch)
     return Services(
         settings=settings,
         clock=clock,
@@ -106,15 +106,15 @@ def build_services(
         live=live,
         jobs=jobs,
         master_key=key,
-        doorman=doorman,
+        session_lookup=session_lookup,
         holds=holds,
         checkout=checkout,
         mail=mail,
         documents=documents,
         letters=letters,
         scans=scans,
-        syncs=SyncDesk(
-            database, scans.around, scans.last_scans, settings.sync_batches_per_minute_max
+        syncs=SyncPipeline(
+            database, scans.context, scans.last_scans, settings.sync_batches_per_minute_max
         ),
         watch=watch,
         manifests=Manifests(database, cache, key),

@@ -52,14 +52,14 @@ class Network:
         assert task is not None
         self._tasks.add(task)
         try:
-            await self._carry(reader, writer)
+            await self._run_batch(reader, writer)
         except (OSError, asyncio.IncompleteReadError):
             pass
         finally:
             self._tasks.discard(task)
             writer.close()
 
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _run_batch(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request and its answer: whoever wants another opens a connection."""
         fault: Fault | None = "down" if self.is_down else None
         if self.is_down:

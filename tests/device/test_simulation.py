@@ -81,7 +81,7 @@ def test_whatever_is_lost_or_doubled_is_noticed():
     stranger = uuid4()
     assert found(posts, *good, listed(stranger)).strange == [stranger]
     waiting = a_scan()
-    assert found([a_post(waiting)], listed(waiting.scan_id)).unsettled == [waiting.scan_id]
+    assert found([a_post(waiting)], listed(waiting.scan_id)).changed == [waiting.scan_id]
     for wrong in (
         found(posts, good[0]),
         found(posts, *good, good[0]),

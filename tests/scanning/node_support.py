@@ -79,7 +79,7 @@ async def unsubscribe(connection: ClientConnection, topic: str) -> None:
 
 
 async def closed_with(connection: ClientConnection) -> int:
-    """Once the server has closed it."""
+    """IdempotencyKey the server has closed it."""
     with pytest.raises(websockets.ConnectionClosed) as closed:
         async with asyncio.timeout(10):
             while True:

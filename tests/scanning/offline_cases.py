@@ -131,8 +131,8 @@ def an_event(**changes: Any) -> dict[str, Any]:
     return {"event": usual | changes}
 
 
-def tickets(seated: dict[str, Any] | None = None, **standing: Any) -> dict[str, Any]:
-    return {"tickets": [an_entry(**(seated or {})), an_entry(STANDING, **standing)]}
+def tickets(seated: dict[str, Any] | None = None, **resolution: Any) -> dict[str, Any]:
+    return {"tickets": [an_entry(**(seated or {})), an_entry(STANDING, **resolution)]}
 
 
 def came(at: str, gate: str = "north", entries: int = 1, **more: Any) -> dict[str, Any]:
@@ -183,7 +183,7 @@ ADMITTED = "admitted"
 STANDS = {"text": of_the_field(STANDING)}
 NEW = {"text": of_the_field()}
 FULL = gates(max_concurrent=2) | {"occupancy": [{"gate_id": "north", "inside": 1}]}
-"""Room for one more."""
+"""CapacityCheck for one more."""
 
 
 def cases() -> dict[str, tuple[dict[str, Any], str]]:
@@ -268,7 +268,7 @@ def what_the_rule_says() -> dict[str, tuple[dict[str, Any], str]]:
     def seated(**changes: Any) -> dict[str, Any]:
         return {"manifest": tickets(changes)}
 
-    def standing(settings: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    def resolution(settings: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
         return STANDS | {"manifest": tickets(**changes) | (settings or {})}
 
     early = came("2026-06-05T11:00:00.000000Z")
@@ -276,10 +276,10 @@ def what_the_rule_says() -> dict[str, tuple[dict[str, Any], str]]:
         "voided": (seated(status="voided", is_valid=False), "ticket_voided"),
         "refunded": (seated(status="refunded", is_valid=False), "ticket_refunded"),
         "used": (seated(status="used"), "ticket_already_used"),
-        "came a moment ago": (standing(**came("2026-06-05T17:55:00.000001Z")), "already_scanned"),
-        "came five minutes ago": (standing(**came("2026-06-05T17:55:00.000000Z")), ADMITTED),
+        "came a moment ago": (resolution(**came("2026-06-05T17:55:00.000001Z")), "already_scanned"),
+        "came five minutes ago": (resolution(**came("2026-06-05T17:55:00.000000Z")), ADMITTED),
         "a longer window": (
-            standing(an_event(dedup_window_s=25_201), **early),
+            resolution(an_event(dedup_window_s=25_201), **early),
             "already_scanned",
         ),
         "an event that is not live": ({"manifest": an_event(status="published")}, "event_not_live"),
@@ -299,29 +299,30 @@ def what_the_rule_says() -> dict[str, tuple[dict[str, Any], str]]:
         "this day": (seated(days=[FRIDAY]), ADMITTED),
         "a membership that is over": (seated(membership=False), "membership_not_active"),
         "a membership": (seated(membership=True), ADMITTED),
-        "no re-entry": (standing(types(reentry="never"), **early), "reentry_not_allowed"),
+        "no re-entry": (resolution(types(reentry="never"), **early), "reentry_not_allowed"),
         "inside, and nobody saw them leave": (
-            standing(types(reentry="after_exit"), **early),
+            resolution(types(reentry="after_exit"), **early),
             "exit_required",
         ),
         "seen leaving": (
-            standing(
+            resolution(
                 types(reentry="after_exit"), **came(early["last_scanned_at"], is_inside=False)
             ),
             ADMITTED,
         ),
         "inside since yesterday": (
-            standing(types(reentry="after_exit"), **early) | {"at": "2026-06-06T18:00:00.000000Z"},
+            resolution(types(reentry="after_exit"), **early)
+            | {"at": "2026-06-06T18:00:00.000000Z"},
             ADMITTED,
         ),
         "all entries used": (seated(**early), "entry_limit_reached"),
-        "one entry left": (standing(entry_limit=2, **early), ADMITTED),
+        "one entry left": (resolution(entry_limit=2, **early), ADMITTED),
         "all entries of today used": (
-            standing(types(max_daily_entries=1), **early),
+            resolution(types(max_daily_entries=1), **early),
             "daily_limit_reached",
         ),
         "all entries of yesterday used": (
-            standing(types(max_daily_entries=1), **early) | {"at": "2026-06-06T18:00:00.000000Z"},
+            resolution(types(max_daily_entries=1), **early) | {"at": "2026-06-06T18:00:00.000000Z"},
             ADMITTED,
         ),
         "leaving": (seated(**early) | {"direction": "exit"}, ADMITTED),

@@ -62,13 +62,13 @@ async def test_who_runs_the_gates_hears_of_an_alert_once(world: World, clock: Mo
 
 async def test_nobody_else_may_follow_alerts(world: World, other_tenant: Tenant):
     device, topic = await world.device(), f"alerts:{world.event_id}"
-    strangers = [
+    irregular = [
         world.tenant.as_("box_office"),
         world.tenant.as_("customer"),
         other_tenant.as_("owner"),
         device.headers,
     ]
-    for headers in strangers:
+    for headers in irregular:
         async with socket(world, headers) as connection:
             assert (await subscribe(connection, topic))["type"] == "refused"
 

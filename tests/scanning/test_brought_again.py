@@ -48,7 +48,7 @@ async def together(
     works = [
         Work(proven, kept, each, clock_of(each.claimed, None, None), None) for each in deliveries
     ]
-    batch = SyncBatch(world.services.database, world.services.scans.around, works)
+    batch = SyncBatch(world.services.database, world.services.scans.context, works)
     await batch.take_in(world.tenant.id)
     return works
 

@@ -16,7 +16,7 @@ from voelgoed.events.actions.events import move_event
 from voelgoed.events.model import Transition
 from voelgoed.infra import publisher
 from voelgoed.infra.database import AT_ONCE_LOCK_TIMEOUT_MS
-from voelgoed.scanning.actions import scan_desk, surroundings
+from voelgoed.scanning.actions import event_context, scan_pipeline
 from voelgoed.scanning.actions.devices import revoke_device
 from voelgoed.ticketing.actions.admissions import last_scan_key
 
@@ -282,7 +282,7 @@ async def test_a_batch_with_a_bad_scan_in_it_answers_the_others(world: World):
 async def test_a_ticket_that_somebody_is_at_work_on_keeps_nobody_else_waiting(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(scan_desk, "BUSY_S", 1.0)
+    monkeypatch.setattr(scan_pipeline, "BUSY_S", 1.0)
     device, tickets = await world.device(), await world.tickets(6)
     assert await world.verdict(device, tickets[5].code) == "admitted"
     async with world.services.database.transaction(world.tenant.id) as tx:
@@ -315,8 +315,8 @@ async def test_a_layout_that_cannot_be_read_keeps_nobody_out(
     async def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(surroundings, "load_layout", broken)
-    monkeypatch.setattr(surroundings, "WAIT_FOR_PLAN_S", 0.1)
+    monkeypatch.setattr(event_context, "load_layout", broken)
+    monkeypatch.setattr(event_context, "WAIT_FOR_PLAN_S", 0.1)
     device, ticket = await world.device(), await world.ticket("A5")
     body = (await world.scan(device, ticket.code)).json()
     assert body["status"] == "admitted"

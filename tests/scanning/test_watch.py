@@ -13,8 +13,8 @@ from tests.support import Tenant
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.metrics import scans_unwatched
 from voelgoed.scanning.actions import watch as watch_module
+from voelgoed.scanning.actions.scan_requests import Credential, Outcome, Wanted
 from voelgoed.scanning.actions.watch import WAITING_MAX
-from voelgoed.scanning.actions.wishes import Credential, Outcome, Wanted
 from voelgoed.services import Services
 
 

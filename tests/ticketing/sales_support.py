@@ -15,7 +15,7 @@ from tests.support import Tenant
 from tests.ticketing.checkout_support import PAYMENT_PAGE, SECRET, require_sound
 from tests.ticketing.support import a_ticket_type
 from voelgoed.accounts.model import Caller
-from voelgoed.infra.idempotency import Once
+from voelgoed.infra.idempotency import IdempotencyKey
 from voelgoed.services import Services
 from voelgoed.ticketing.actions import hold_changes, refunds, tickets
 from voelgoed.ticketing.actions.checkout import read_order
@@ -86,7 +86,7 @@ class Sales:
         holds: Sequence[Hold],
         payment: NewPayment | None = None,
         by: Caller | None = None,
-        once: Once | None = None,
+        once: IdempotencyKey | None = None,
     ) -> OrderDetails:
         items = [
             NewItem(

@@ -28,7 +28,7 @@ from tests.ticketing.document_support import (
 )
 from tests.ticketing.support import THREE_DAYS, made
 from voelgoed.accounts.model import Role
-from voelgoed.infra.conveyor import Overloaded
+from voelgoed.infra.batcher import Overloaded
 from voelgoed.services import Services
 from voelgoed.ticketing.actions import documents as module
 from voelgoed.ticketing.forms.qr import qr_png, qr_svg

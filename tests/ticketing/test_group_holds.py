@@ -28,7 +28,7 @@ from tests.seating.race_support import a_node
 from tests.seating.support import a_group
 from tests.support import SOON, MovableClock, Tenant
 from tests.ticketing.hold_support import Customer, customers, heard, state, table
-from voelgoed.infra.idempotency import Once
+from voelgoed.infra.idempotency import IdempotencyKey
 from voelgoed.infra.refusal import Refusal
 from voelgoed.seating.actions.views import bitmap_key
 from voelgoed.seating.model.seats import BestRequest, Snapshot
@@ -65,7 +65,9 @@ def problems(answer: httpx.Response) -> list[str]:
 
 
 async def together(
-    services: Services, event: SeatedEvent, *wishes: tuple[Customer, NewBooking, Once | None]
+    services: Services,
+    event: SeatedEvent,
+    *wishes: tuple[Customer, NewBooking, IdempotencyKey | None],
 ) -> list[Booking | Refusal]:
     """At the same moment, so that they are decided in one transaction."""
     answers = await asyncio.gather(
@@ -833,8 +835,8 @@ async def test_other_requests_under_one_key_at_the_same_moment_are_refused_but_o
     first, second = await together(
         services,
         event,
-        (anna, NewBooking(seat_ids=["A1", "A2"]), Once(anna.id, "click", b"one")),
-        (anna, NewBooking(seat_ids=["B1", "B2"]), Once(anna.id, "click", b"two")),
+        (anna, NewBooking(seat_ids=["A1", "A2"]), IdempotencyKey(anna.id, "click", b"one")),
+        (anna, NewBooking(seat_ids=["B1", "B2"]), IdempotencyKey(anna.id, "click", b"two")),
     )
     assert isinstance(first, Booking)
     assert isinstance(second, Refusal)
@@ -890,7 +892,7 @@ async def test_a_double_click_on_two_nodes_makes_one_booking(
 ):
     async with a_node(database_url, clock) as there:
         for number in range(5):
-            once = Once(anna.id, f"click {number}", b"same")
+            once = IdempotencyKey(anna.id, f"click {number}", b"same")
             new = NewBooking(best=BestRequest(party=2))
             answers = await asyncio.gather(
                 *(
@@ -908,7 +910,7 @@ async def test_a_double_click_on_the_last_seats_is_answered_twice_alike(
 ):
     """The second finds no seats left, and gets the first one's all the same."""
     await event.block(" ".join(seat for seat in event.seat_ids if seat not in ("A1", "A2")))
-    once, new = Once(anna.id, "click", b"same"), NewBooking(best=BestRequest(party=2))
+    once, new = IdempotencyKey(anna.id, "click", b"same"), NewBooking(best=BestRequest(party=2))
     first, second = await together(services, event, (anna, new, once), (anna, new, once))
     assert isinstance(first, Booking)
     assert isinstance(second, Booking), second

@@ -13,7 +13,7 @@ from tests.seating.race_support import waiting_for_a_lock
 from tests.support import Tenant
 from tests.ticketing.hold_support import table
 from tests.ticketing.sales_support import CASH, ELSEWHERE, Sales, sales
-from voelgoed.infra.idempotency import Once
+from voelgoed.infra.idempotency import IdempotencyKey
 from voelgoed.infra.refusal import Refusal
 from voelgoed.services import Services
 from voelgoed.ticketing.actions import order_batch
@@ -122,13 +122,13 @@ async def test_what_only_the_writing_finds_out_is_found_out_one_by_one(
 
 async def test_one_key_is_one_order_however_often_and_fast_it_is_sent(shop: Sales):
     holds = await shop.hold("A1 A2")
-    key = Once(shop.till.id or uuid4(), "k1", b"same")
+    key = IdempotencyKey(shop.till.id or uuid4(), "k1", b"same")
     found = await together(shop.order(holds, CASH, once=key) for _ in range(10))
     assert words(found) == {"paid": 10}
     assert len({each.order.id for each in found if isinstance(each, OrderDetails)}) == 1
     again = await shop.order(holds, CASH, once=key)
     assert again == found[0]
-    other = Once(key.actor_id, "k1", b"another request")
+    other = IdempotencyKey(key.actor_id, "k1", b"another request")
     assert words(await together([shop.order(holds, CASH, once=other)])) == {
         "idempotency_key_reused": 1
     }
@@ -140,7 +140,7 @@ async def test_the_same_key_once_more_while_the_first_is_being_written_is_the_sa
 ):
     """As when the answer is lost: the second request finds the first one's holds sold, and no answer
     yet when it first looks."""
-    holds, key = await shop.hold("A1 A2"), Once(shop.till.id or uuid4(), "k1", b"same")
+    holds, key = await shop.hold("A1 A2"), IdempotencyKey(shop.till.id or uuid4(), "k1", b"same")
     async with shop.services.database.transaction(shop.tenant.id) as tx:
         await tx.run("SELECT FROM ticket_type FOR NO KEY UPDATE")  # for which the first waits, last
         first = asyncio.create_task(shop.order(holds, CASH, once=key))
@@ -153,7 +153,7 @@ async def test_the_same_key_once_more_while_the_first_is_being_written_is_the_sa
 
 async def test_who_comes_twice_under_one_key_holds_nobody_up(shop: Sales):
     holds = [await shop.hold(f"A{at}") for at in range(1, 7)]
-    mine, other = (Once(shop.till.id or uuid4(), name, b"same") for name in ("k1", "k2"))
+    mine, other = (IdempotencyKey(shop.till.id or uuid4(), name, b"same") for name in ("k1", "k2"))
     keys = [None, mine, None, mine, other, mine, None, other]
     which = [0, 1, 2, 1, 3, 1, 4, 3]
     found = await together(
@@ -169,7 +169,7 @@ async def test_a_twin_that_fails_takes_nobody_along_who_is_placed_by_then(
     shop: Sales, monkeypatch: pytest.MonkeyPatch
 ):
     holds = [await shop.hold(f"A{at}") for at in range(1, 4)]
-    key = Once(shop.till.id or uuid4(), "k1", b"same")
+    key = IdempotencyKey(shop.till.id or uuid4(), "k1", b"same")
     really, batches = OrderBatch.place, 0
 
     async def place(self: OrderBatch) -> Any:
@@ -214,7 +214,7 @@ async def test_seats_taken_one_by_one_are_judged_by_what_was_there_before(shop: 
 async def test_a_refused_order_keeps_no_answer_under_its_key(shop: Sales):
     holds = await shop.hold("A1")
     await shop.release(holds[0])
-    key = Once(shop.till.id or uuid4(), "k1", b"same")
+    key = IdempotencyKey(shop.till.id or uuid4(), "k1", b"same")
     assert words(await together([shop.order(holds, CASH, once=key)])) == {"hold_ended": 1}
     kept = await table(shop.services, shop.tenant, "SELECT * FROM idempotency_key")
     assert kept == []

@@ -20,14 +20,14 @@ from litestar.handlers import BaseRouteHandler
 from litestar.handlers.http_handlers import HTTPRouteHandler
 from litestar.openapi.spec import Operation
 
-from voelgoed.accounts.actions.sessions import Doorman, authenticate
+from voelgoed.accounts.actions.sessions import SessionLookup, authenticate
 from voelgoed.accounts.model import Caller, CrossSiteRequest, Origin, Unauthorized
 from voelgoed.accounts.rules.permissions import Permission, may
 from voelgoed.config import Settings
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.clock import Clock
 from voelgoed.infra.database import Database
-from voelgoed.infra.idempotency import Once
+from voelgoed.infra.idempotency import IdempotencyKey
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.refusal import Forbidden, Refusal
 from voelgoed.infra.web import (
@@ -173,14 +173,14 @@ def requires(permission: Permission | None) -> Guard:
 
 async def caller_of(connection: Connection) -> Caller:
     headers = headers_in(connection.scope)  # pyright: ignore[reportArgumentType]
-    return await caller_by(headers, origin_of(connection), connection.app.state.doorman)
+    return await caller_by(headers, origin_of(connection), connection.app.state.session_lookup)
 
 
-async def caller_by(headers: Headers, origin: Origin, doorman: Doorman) -> Caller:
+async def caller_by(headers: Headers, origin: Origin, session_lookup: SessionLookup) -> Caller:
     token = bearer_in(headers) or _cookie(headers)
     if not token:
         raise Unauthorized()
-    return await authenticate(doorman, token, origin)
+    return await authenticate(session_lookup, token, origin)
 
 
 def require(caller: Caller, permission: Permission) -> None:
@@ -303,8 +303,8 @@ def _cookie(headers: Headers) -> str | None:
     return None
 
 
-def once_for(caller: Caller, key: str | None, *request: object) -> Once | None:
+def once_for(caller: Caller, key: str | None, *request: object) -> IdempotencyKey | None:
     """The caller's Idempotency-Key with what it was sent for."""
     if key is None or caller.id is None:
         return None
-    return Once(caller.id, key, sha256(msgspec.json.encode(request)).digest())
+    return IdempotencyKey(caller.id, key, sha256(msgspec.json.encode(request)).digest())

@@ -21,7 +21,7 @@ from voelgoed.scanning.actions.devices import create_pairing, pair
 from voelgoed.scanning.actions.own_device import DeviceCaller, beat, prove
 from voelgoed.scanning.model.devices import Heartbeat, NewPairing, Pair
 from voelgoed.scanning.model.scans import NewScan
-from voelgoed.scanning.model.sync import OfflineBatch, OfflineScan
+from voelgoed.scanning.model.sync import OfflineBatch, QueuedScan
 from voelgoed.ticketing.actions.exports import export
 from voelgoed.ticketing.model.exports import ExportedTicket
 from voelgoed.ticketing.rules.codes import CODE_RANDOM_BYTES, code_from
@@ -199,7 +199,7 @@ async def _bring(story: Story, device: DeviceCaller, alone: Sequence[Showing]) -
         batch_created_at=moment,
         batch_size=len(alone),
         scans=[
-            OfflineScan(
+            QueuedScan(
                 ticket_code=each.code,
                 scanned_at=story.present - timedelta(minutes=each.minute, seconds=number % 60),
                 offline_id=_scan_id(story, each),

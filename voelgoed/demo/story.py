@@ -9,7 +9,7 @@ import msgspec
 
 from voelgoed.accounts.model import Caller, Role
 from voelgoed.infra.clock import Clock
-from voelgoed.infra.idempotency import Once
+from voelgoed.infra.idempotency import IdempotencyKey
 from voelgoed.services import Services
 
 
@@ -58,11 +58,11 @@ class Story:
             self.at(chapter.moment)
             await chapter.tell()
 
-    def step(self, name: str, by: Caller | None = None) -> Once:
+    def step(self, name: str, by: Caller | None = None) -> IdempotencyKey:
         """What is done under the same name again is not done again."""
         actor_id = (by or self.owner).id
         assert actor_id is not None
-        return Once(actor_id, f"demo-{name}", b"demo")
+        return IdempotencyKey(actor_id, f"demo-{name}", b"demo")
 
     def id(self, name: str) -> UUID:
         """For what has an id of its maker's."""

@@ -33,7 +33,7 @@ WAIT_S_MAX = 30.0
 BUSY_MAX = 20
 """How often in a row it waits because the server asked it to."""
 FRUITLESS_MAX = 20
-"""Answers in a row after which no scan is settled."""
+"""Answers in a row after which no scan is frozen."""
 REFUSED = (400, 413)
 """Something in it the server cannot read; in which scan, a smaller batch tells."""
 
@@ -66,7 +66,7 @@ async def sync(device: Device) -> SyncReport:
         if device.store.count()["pending"]:
             await device.compare_clocks()
         while (batch := device.store.outgoing or _next(device, most)) is not None:
-            settled = report.synced + report.failed
+            frozen = report.synced + report.failed
             answered = await _send(device, batch, report)
             if answered is None:
                 continue
@@ -77,7 +77,7 @@ async def sync(device: Device) -> SyncReport:
                 _withdraw(device, batch, answered, report)
                 if answered.status in REFUSED:
                     most = max(len(batch.scan_ids) // 2, 1)
-            fruitless = fruitless + 1 if report.synced + report.failed == settled else 0
+            fruitless = fruitless + 1 if report.synced + report.failed == frozen else 0
             if fruitless == FRUITLESS_MAX:
                 raise Refused(answered.error.message or None)
     except DeviceFault as fault:
@@ -174,15 +174,15 @@ def _settle(device: Device, batch: Outgoing, answer: Synced, report: SyncReport)
     """What the server does not name waits on, and goes with another batch."""
     done = {*answer.processed, *answer.skipped}
     rejected = {each.scan_id: each for each in answer.rejected}
-    settled: list[LoggedScan] = []
+    frozen: list[LoggedScan] = []
     for scan in device.store.scans_by_ids(batch.scan_ids):
         if scan.scan_id in done:
-            settled.append(_acknowledged(scan, answer))
+            frozen.append(_acknowledged(scan, answer))
         elif (no := rejected.get(scan.scan_id)) is not None:
-            settled.append(_rejected(device, scan, no))
+            frozen.append(_rejected(device, scan, no))
         else:
-            settled.append(_again(scan, "The server did not name it."))
-    _close(device, settled, report)
+            frozen.append(_again(scan, "The server did not name it."))
+    _close(device, frozen, report)
     report.conflicts += [each.scan_id for each in answer.conflicts]
 
 

@@ -50,10 +50,10 @@ async def sync_whole_queue(device: Device) -> SyncReport:
         answered = await device.ask("POST", SYNC, msgspec.json.encode(body), offset=offset)
         answer = require(answered, 200).read(Answer)
         lost = {each.offline_id: each.reason for each in answer.errors if not each.is_kept}
-        settled = [_settled(scan, lost.get(scan.scan_id), answer.timestamp) for scan in scans]
+        frozen = [_settled(scan, lost.get(scan.scan_id), answer.timestamp) for scan in scans]
         with device.store.transaction():
             device.store.forget_outgoing()
-            device.ledger.change(settled)
+            device.ledger.change(frozen)
         report.failed += len(lost)
         report.synced += len(scans) - len(lost)
     return report

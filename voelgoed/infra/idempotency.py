@@ -18,7 +18,7 @@ class IdempotencyKeyReused(Conflict):
     """This Idempotency-Key was used before, for a different request."""
 
 
-class Once(msgspec.Struct, frozen=True):
+class IdempotencyKey(msgspec.Struct, frozen=True):
     """A caller's key, and what it was sent with."""
 
     actor_id: UUID
@@ -39,7 +39,7 @@ class _KeptFor(msgspec.Struct):
 
 
 async def once(
-    tx: Transaction, key: Once | None, shape: type[T], work: Callable[[], Awaitable[T]]
+    tx: Transaction, key: IdempotencyKey | None, shape: type[T], work: Callable[[], Awaitable[T]]
 ) -> T:
     if key is None:
         return await work()
@@ -78,8 +78,8 @@ async def once(
 
 
 async def kept_answers(
-    tx: Transaction, keys: Sequence[Once], shape: type[T]
-) -> dict[Once, T | IdempotencyKeyReused]:
+    tx: Transaction, keys: Sequence[IdempotencyKey], shape: type[T]
+) -> dict[IdempotencyKey, T | IdempotencyKeyReused]:
     """Of those that were used before, for this or for another request."""
     if not keys:
         return {}
@@ -93,7 +93,7 @@ async def kept_answers(
         [key.key for key in keys],
     )
     by_key = {(kept.actor_id, kept.key): kept for kept in found}
-    answers: dict[Once, T | IdempotencyKeyReused] = {}
+    answers: dict[IdempotencyKey, T | IdempotencyKeyReused] = {}
     for key in keys:
         kept = by_key.get((key.actor_id, key.key))
         if kept is None:
@@ -112,7 +112,9 @@ def _answer(kept: bytes, shape: type[T]) -> T | IdempotencyKeyReused:
         return IdempotencyKeyReused()  # kept by an older version of this program
 
 
-async def keep_answers(tx: Transaction, answers: Mapping[Once, object]) -> list[Once]:
+async def keep_answers(
+    tx: Transaction, answers: Mapping[IdempotencyKey, object]
+) -> list[IdempotencyKey]:
     """Gives those that were used before, or are being used at this moment, by another request."""
     keys = sorted(answers, key=lambda key: (key.actor_id, key.key))
     if not keys:
@@ -133,7 +135,7 @@ async def keep_answers(tx: Transaction, answers: Mapping[Once, object]) -> list[
         tx.now,
     )
     left = set(kept)
-    used: list[Once] = []
+    used: list[IdempotencyKey] = []
     for key in keys:  # of two under one key, the first was kept
         if (key.actor_id, key.key) in left:
             left.remove((key.actor_id, key.key))

@@ -22,10 +22,10 @@ cache_reads = Counter(
 warm_tier_up = Gauge(
     "voelgoed_warm_tier_up", "1 when Redis last answered; 0 when it did not, or there is none."
 )
-conveyor_batches = Histogram(
-    "voelgoed_conveyor_batch_items",
+batch_sizes = Histogram(
+    "voelgoed_batch_items",
     "How many items were worked on together.",
-    ("conveyor",),
+    ("batcher",),
     buckets=(1, 2, 5, 10, 20, 50, 100, 200),
 )
 live_published = Counter("voelgoed_live_published", "Live messages sent to all processes.")

@@ -46,7 +46,7 @@ class Hall:
         client.put(f"{path}/layout", json=body).raise_for_status()
         self.seated = self._make(f"{path}/ticket-types", a_ticket_type())["id"]
         ga = {"name": "Floor", "kind": "ga", "entitlement": "ga_standing"}
-        self.standing = self._make(f"{path}/ticket-types", a_ticket_type(**ga))["id"]
+        self.resolution = self._make(f"{path}/ticket-types", a_ticket_type(**ga))["id"]
         seats = [seat["seat_id"] for zone in config["zones"] for seat in zone.get("seats", [])]
         self.pairs = list(zip(seats[::2], seats[1::2], strict=True))
 
@@ -99,7 +99,7 @@ class Tills:
         items = [
             {
                 "hold_id": hold["hold_id"],
-                "ticket_type_id": self.hall.seated if hold["seat_id"] else self.hall.standing,
+                "ticket_type_id": self.hall.seated if hold["seat_id"] else self.hall.resolution,
             }
             for hold in held.json()["data"]["holds"]
         ]

@@ -277,7 +277,7 @@ async def brought(
 
 
 async def held_up(admin: asyncpg.Connection, point: Point) -> int:
-    """Once a transaction waits for ours, having written: its process at the database."""
+    """IdempotencyKey a transaction waits for ours, having written: its process at the database."""
     query = """
         SELECT pid, array(SELECT relation::regclass::text FROM pg_locks
                            WHERE pg_locks.pid = activity.pid AND mode = 'RowExclusiveLock') AS written

@@ -67,7 +67,7 @@ class Evening:
             ("counters", COUNTERS_THAT_DIFFER_FROM_ROWS, [self.event_id]),
             ("seats", IMPOSSIBLE_SEATS, [self.event_id]),
             ("two holders", SEATS_WITH_TWO_HOLDERS, [now]),
-            ("strangers", HOLDS_THAT_THEIR_SEAT_DOES_NOT_NAME, [now]),
+            ("irregular", HOLDS_THAT_THEIR_SEAT_DOES_NOT_NAME, [now]),
             ("seats without a hold", SEATS_WHOSE_HOLD_IS_NONE, [now]),
             ("places", PLACES_AND_HOLDS_THAT_DIFFER, [now]),
             ("record", HOLDS_NOT_ON_RECORD_ONCE, []),

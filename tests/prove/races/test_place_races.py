@@ -133,16 +133,16 @@ class Visitor:
                 self.refused[refusal.code] += 1
 
     async def once(self) -> None:
-        deed = self.random.random()
-        if deed < 0.4 or not (self.held or self.bought):
+        entry = self.random.random()
+        if entry < 0.4 or not (self.held or self.bought):
             wanted = self.wish()
             self.held.append((await self.stage.hold_places(*wanted), wanted))
-        elif deed < 0.75 and self.held:
+        elif entry < 0.75 and self.held:
             hold_id, wanted = self.random.choice(self.held)
             await self.stage.sell_places(*wanted, hold_id=hold_id)
             self.held.remove((hold_id, wanted))
             self.bought.append(wanted)
-        elif deed < 0.85 and self.held:
+        elif entry < 0.85 and self.held:
             await self.stage.release_places(self.random.choice(self.held)[0])
         elif self.bought:
             await self.stage.give_places_back(self.bought[-1])

@@ -22,8 +22,8 @@ from tests.seating.race_support import a_node
 from tests.support import MovableClock, a_client, a_tenant
 from voelgoed.scanning.actions import batch as batch_module
 from voelgoed.scanning.actions.batch import Batch
+from voelgoed.scanning.actions.scan_requests import Override, Wanted
 from voelgoed.scanning.actions.supervision import annul
-from voelgoed.scanning.actions.wishes import Override, Wanted
 from voelgoed.scanning.model.supervision import Annulment
 from voelgoed.scanning.rules.facts import attendance_of
 from voelgoed.scanning.rules.presented import read_presented

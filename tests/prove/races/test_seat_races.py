@@ -406,7 +406,7 @@ async def test_bookings_in_several_rows_never_wait_in_a_circle(
             node.services.clock.ahead += FIVE_MINUTES  # type: ignore[attr-defined]
 
 
-class Deed(NamedTuple):
+class NewAuditEntry(NamedTuple):
     name: str
     hold_id: UUID
     at_second: float
@@ -418,7 +418,7 @@ async def test_the_history_of_every_seat_is_one_that_could_be(
     """A crowd on six seats for a while. Each notes what it did and as which version of the seat:
     read in that order, no seat was ever given to somebody while it was somebody else's."""
     behind.services.clock.ahead = timedelta()  # type: ignore[attr-defined]
-    history: dict[str, dict[int, Deed]] = defaultdict(dict)
+    history: dict[str, dict[int, NewAuditEntry]] = defaultdict(dict)
 
     async def visitor(number: int) -> None:
         random, node = luck(f"visitor {number}"), (stage, behind)[number % 2]
@@ -438,7 +438,7 @@ async def test_the_history_of_every_seat_is_one_that_could_be(
         async def once() -> bool:
             view = await node.view()
             positions = at(view, " ".join(group))
-            noted: list[tuple[str, int, Deed]] = []
+            noted: list[tuple[str, int, NewAuditEntry]] = []
             async with node.transaction() as tx:
                 if name == "hold":
                     until = tx.now + timedelta(seconds=60)
@@ -448,12 +448,12 @@ async def test_the_history_of_every_seat_is_one_that_could_be(
                     await actions.sell(tx, view, positions, [hold_id])
                 else:
                     await getattr(actions, name)(tx, view, positions, [hold_id])
-                deed = Deed(name, hold_id, (tx.now - STOPPED_AT).total_seconds())
+                entry = NewAuditEntry(name, hold_id, (tx.now - STOPPED_AT).total_seconds())
                 for row in await ask(tx, WRITTEN_JUST_NOW):
-                    noted.append((f"A{row['position'] + 1}", row["version"], deed))
-            for seat_id, version, deed in noted:
+                    noted.append((f"A{row['position'] + 1}", row["version"], entry))
+            for seat_id, version, entry in noted:
                 assert version not in history[seat_id], "two became the same version"
-                history[seat_id][version] = deed
+                history[seat_id][version] = entry
             return True
 
         try:
@@ -463,9 +463,9 @@ async def test_the_history_of_every_seat_is_one_that_could_be(
 
     await asyncio.gather(*(visitor(number) for number in range(16)))
     assert sum(map(len, history.values())) > len(history), "or it proves little"
-    for seat_id, deeds in history.items():
-        assert sorted(deeds) == list(range(1, len(deeds) + 1)), "no change is unaccounted for"
-        require_possible(seat_id, [deeds[version] for version in sorted(deeds)])
+    for seat_id, entries in history.items():
+        assert sorted(entries) == list(range(1, len(entries) + 1)), "no change is unaccounted for"
+        require_possible(seat_id, [entries[version] for version in sorted(entries)])
     await stage.require_sound()
 
 
@@ -474,22 +474,22 @@ WRITTEN_JUST_NOW = """
 """
 
 
-def require_possible(seat_id: str, deeds: list[Deed]) -> None:
+def require_possible(seat_id: str, entries: list[NewAuditEntry]) -> None:
     status, holder, until = "available", None, 0.0
-    for deed in deeds:
-        mine = holder == deed.hold_id
-        match deed.name:
+    for entry in entries:
+        mine = holder == entry.hold_id
+        match entry.name:
             case "hold":
-                ended = status == "held" and until <= deed.at_second
-                assert status == "available" or ended, (seat_id, deeds)
-                status, holder, until = "held", deed.hold_id, deed.at_second + 60
+                ended = status == "held" and until <= entry.at_second
+                assert status == "available" or ended, (seat_id, entries)
+                status, holder, until = "held", entry.hold_id, entry.at_second + 60
             case "sell":
-                assert status == "held", (seat_id, deeds)
-                assert mine, (seat_id, deeds)
-                assert until > deed.at_second, (seat_id, deeds)
+                assert status == "held", (seat_id, entries)
+                assert mine, (seat_id, entries)
+                assert until > entry.at_second, (seat_id, entries)
                 status = "sold"
             case _:
-                before = {"release": "held", "give_back": "sold"}[deed.name]
-                assert status == before, (seat_id, deeds)
-                assert mine, (seat_id, deeds)
+                before = {"release": "held", "give_back": "sold"}[entry.name]
+                assert status == before, (seat_id, entries)
+                assert mine, (seat_id, entries)
                 status, holder = "available", None

@@ -54,27 +54,27 @@ class Walk:
         device = self.gates.devices[number]
         if self.luck.random() < 0.4:
             self.gates.network.will(self.luck.choice(FAULTS))
-        deed = self.luck.choice(
+        entry = self.luck.choice(
             ["scan"] * 6 + ["offline"] * 4 + ["sync", "whole", "crash", "rotate", "beat", "jump"]
         )
         with suppress(DeviceFault):
-            await self.do(deed, number, device)
+            await self.do(entry, number, device)
 
-    async def do(self, deed: str, number: int, device: Device) -> None:
-        if deed in ("scan", "offline"):
+    async def do(self, entry: str, number: int, device: Device) -> None:
+        if entry in ("scan", "offline"):
             text, direction = self.luck.choice(self.barcodes), self.luck.choice(["entry", "exit"])
-            answer = await scan(device, text, direction, offline=deed == "offline")  # type: ignore[arg-type]
+            answer = await scan(device, text, direction, offline=entry == "offline")  # type: ignore[arg-type]
             self.told.append((answer.scan_id, device.identity.device_id))
-        elif deed == "sync":
+        elif entry == "sync":
             await sync(device)
-        elif deed == "whole":
+        elif entry == "whole":
             await sync_whole_queue(device)
-        elif deed == "crash":
+        elif entry == "crash":
             clock = self.clocks[number].device_clock()
             self.gates.reopened(device, clock=clock, sleep=self.sleeper())
-        elif deed == "rotate":
+        elif entry == "rotate":
             await device.rotate()
-        elif deed == "beat":
+        elif entry == "beat":
             await device.beat()
             await device.hydrate()
         else:

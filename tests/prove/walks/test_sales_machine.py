@@ -63,7 +63,7 @@ class Model:
     """Held or sold, and through which hold."""
     holds: list[ModelHold] = field(default_factory=list)
     orders: list[ModelOrder] = field(default_factory=list)
-    standing: set[int] = field(default_factory=set)
+    resolution: set[int] = field(default_factory=set)
     """Holds that have places."""
     sold: int = 0
     taken: Counter[bool] = field(default_factory=Counter)
@@ -79,7 +79,7 @@ class Model:
 
     @property
     def room(self) -> int:
-        live = (self.holds[each] for each in self.standing)
+        live = (self.holds[each] for each in self.resolution)
         held = sum(hold.places for hold in live if hold.until > self.now)
         return CAPACITY - self.sold - held
 
@@ -95,7 +95,7 @@ class Model:
     def stand(self, count: int, by: str) -> str:
         if self.room < count:
             return "block_at_capacity"
-        self.standing.add(len(self.holds))
+        self.resolution.add(len(self.holds))
         self.holds.append(ModelHold(None, count, by, self.now + TTL_S))
         return "new"
 
@@ -104,7 +104,7 @@ class Model:
         if hold.status != "active":
             return
         hold.status = "cancelled" if hold.until > self.now else "expired"
-        self.standing.discard(number)
+        self.resolution.discard(number)
         if hold.seat and self.seats.get(hold.seat) == ("held", number):
             del self.seats[hold.seat]
 
@@ -159,7 +159,7 @@ class Model:
             hold = self.holds[number]
             hold.status = "converted"
             order.tickets += [(number, "active")] * hold.places
-            self.standing.discard(number)
+            self.resolution.discard(number)
             if hold.seat:
                 self.seats[hold.seat] = ("sold", number)
             else:
@@ -247,7 +247,7 @@ class Model:
 
 @dataclass
 class Play:
-    """The same deeds, done to the model and to the database."""
+    """The same entries, done to the model and to the database."""
 
     sales: Sales
     clock: MovableClock
@@ -255,16 +255,16 @@ class Play:
     holds: list[Hold] = field(default_factory=list)
     orders: list[OrderDetails] = field(default_factory=list)
 
-    async def do(self, deed: str, number: int, other: int) -> None:
-        if deed in ("release", "extend", "order") and not self.holds:
+    async def do(self, entry: str, number: int, other: int) -> None:
+        if entry in ("release", "extend", "order") and not self.holds:
             return
-        if deed in ("pay", "tell", "cancel", "refund", "void") and not self.orders:
+        if entry in ("pay", "tell", "cancel", "refund", "void") and not self.orders:
             return
         try:
-            said, told = await getattr(self, f"do_{deed}")(number, other)
+            said, told = await getattr(self, f"do_{entry}")(number, other)
         except Refused as refused:
             said, told = refused.expected, refused.told
-        assert said == told, (deed, number, other)
+        assert said == told, (entry, number, other)
 
     async def answer(self, expected: str, work: Any) -> Any:
         """What came of it, or that it was refused as the model says."""
@@ -380,7 +380,7 @@ class Refused(Exception):
 
 
 small = st.integers(0, 11)
-deeds = st.sampled_from(
+entries = st.sampled_from(
     [
         *("reserve", "stand", "order", "pass", "tell") * 2,
         *("sweep", "release", "extend", "order", "pay", "cancel", "refund", "void"),
@@ -394,7 +394,7 @@ def clock(clock: MovableClock) -> MovableClock:
 
 
 @examples(short=20, full=500)
-@given(steps=st.lists(st.tuples(deeds, small, small), min_size=5, max_size=30))
+@given(steps=st.lists(st.tuples(entries, small, small), min_size=5, max_size=30))
 async def test_seats_places_quotas_and_money_are_what_the_model_says(
     services: Services, clock: MovableClock, steps: list[tuple[str, int, int]]
 ):

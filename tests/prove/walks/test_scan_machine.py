@@ -196,12 +196,12 @@ steps = st.one_of(
 @example(
     limit=None,
     reentry="allowed",
-    deeds=[("move", 0, "used"), ("by_hand", 0, 0), ("scan", 0, 0, "entry")],
+    entries=[("move", 0, "used"), ("by_hand", 0, 0), ("scan", 0, 0, "entry")],
 )
 @given(
     limit=st.sampled_from([None, 2]),
     reentry=st.sampled_from(["allowed", "allowed", "after_exit", "never"]),
-    deeds=st.lists(steps, min_size=5, max_size=30),
+    entries=st.lists(steps, min_size=5, max_size=30),
 )
 async def test_decisions_and_counts_are_what_the_model_says(
     services: Services,
@@ -209,7 +209,7 @@ async def test_decisions_and_counts_are_what_the_model_says(
     clock: MovableClock,
     limit: int | None,
     reentry: str,
-    deeds: list[tuple[Any, ...]],
+    entries: list[tuple[Any, ...]],
 ):
     clock.ahead = timedelta()  # each example has an organisation of its own
     tenant = await a_tenant(services, "acme")
@@ -217,7 +217,7 @@ async def test_decisions_and_counts_are_what_the_model_says(
     for each in world.gates:
         await world.device(each)
     play = Play(world, clock, await world.tickets(TICKETS), limit, reentry)
-    for name, *values in deeds:
+    for name, *values in entries:
         if name == "wait":
             clock.ahead += timedelta(seconds=values[0])
         else:

@@ -26,10 +26,10 @@ async def record(
     entity_id: UUID | str,
     changes: dict[str, object] | msgspec.Struct | None = None,
 ) -> None:
-    await record_all(tx, [Deed(caller, action, entity_type, entity_id, changes or {})])
+    await record_all(tx, [NewAuditEntry(caller, action, entity_type, entity_id, changes or {})])
 
 
-class Deed(msgspec.Struct, frozen=True):
+class NewAuditEntry(msgspec.Struct, frozen=True):
     """What somebody did, or tried to do, to something."""
 
     caller: Caller
@@ -39,24 +39,24 @@ class Deed(msgspec.Struct, frozen=True):
     changes: dict[str, object] | msgspec.Struct
 
 
-async def record_all(tx: Transaction, deeds: Sequence[Deed]) -> None:
+async def record_all(tx: Transaction, entries: Sequence[NewAuditEntry]) -> None:
     """In one statement, in their order."""
-    if deeds:
-        await store.insert_entries(tx, [_entry(tx, deed) for deed in deeds])
+    if entries:
+        await store.insert_entries(tx, [_entry(tx, entry) for entry in entries])
 
 
-def _entry(tx: Transaction, deed: Deed) -> AuditEntry:
-    caller = deed.caller
+def _entry(tx: Transaction, entry: NewAuditEntry) -> AuditEntry:
+    caller = entry.caller
     return AuditEntry(
         id=new_id(),
         actor_kind=caller.kind,
         actor_id=caller.id,
-        action=deed.action,
-        entity_type=deed.entity_type,
-        entity_id=str(deed.entity_id),
-        changes=msgspec.to_builtins(deed.changes)
-        if isinstance(deed.changes, msgspec.Struct)
-        else deed.changes,
+        action=entry.action,
+        entity_type=entry.entity_type,
+        entity_id=str(entry.entity_id),
+        changes=msgspec.to_builtins(entry.changes)
+        if isinstance(entry.changes, msgspec.Struct)
+        else entry.changes,
         ip=caller.ip,
         user_agent=caller.user_agent,
         at=tx.now,

@@ -14,13 +14,17 @@ from voelgoed.accounts.store import memberships as store
 from voelgoed.accounts.store.users import find_user
 from voelgoed.infra.changes import changed
 from voelgoed.infra.database import Database, Transaction
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
 
 
 async def grant_membership(
-    database: Database, caller: Caller, user_id: UUID, new: NewMembership, key: Once | None
+    database: Database,
+    caller: Caller,
+    user_id: UUID,
+    new: NewMembership,
+    key: IdempotencyKey | None,
 ) -> Membership:
     async with database.transaction(caller.organization_id) as tx:
         return await once(tx, key, Membership, lambda: _grant(tx, caller, user_id, new))

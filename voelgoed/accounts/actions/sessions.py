@@ -33,7 +33,7 @@ from voelgoed.accounts.rules.sessions import (
     token_hash,
 )
 from voelgoed.accounts.store import sessions, users
-from voelgoed.infra.conveyor import Conveyor
+from voelgoed.infra.batcher import Batcher
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.metrics import log_ins
@@ -94,12 +94,12 @@ async def register(database: Database, origin: Origin, given: Registration) -> L
         return await _open_session(tx, user, origin)
 
 
-class Doorman:
+class SessionLookup:
     """Asks PostgreSQL who is who, for all who come in at the same time at once."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._conveyor = Conveyor[UUID, bytes, "sessions.LiveSession | None"](
+        self._batcher = Batcher[UUID, bytes, "sessions.LiveSession | None"](
             "sessions", self._find, together_max=ASKED_TOGETHER_MAX, in_flight_max=2
         )
 
@@ -107,7 +107,7 @@ class Doorman:
         self, organization_id: UUID, token_hash: bytes
     ) -> "sessions.LiveSession | None":
         """None if there is none, or if it has ended."""
-        return await self._conveyor.submit(organization_id, token_hash)
+        return await self._batcher.submit(organization_id, token_hash)
 
     async def _find(
         self, organization_id: UUID, token_hashes: Sequence[bytes]
@@ -129,11 +129,11 @@ class Doorman:
                 await sessions.touch_sessions(tx, unseen)
 
 
-async def authenticate(doorman: Doorman, token: str, origin: Origin) -> Caller:
+async def authenticate(session_lookup: SessionLookup, token: str, origin: Origin) -> Caller:
     organization_id = organization_of(token)
     if organization_id is None:
         raise Unauthorized()
-    session = await doorman.session(organization_id, token_hash(token))
+    session = await session_lookup.session(organization_id, token_hash(token))
     if session is None:
         raise Unauthorized()
     return Caller(

@@ -18,13 +18,15 @@ from voelgoed.accounts.rules.permissions import may_manage
 from voelgoed.accounts.store import sessions, users
 from voelgoed.infra.changes import changed
 from voelgoed.infra.database import Database, Transaction, refusing
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.passwords import hash_password
 from voelgoed.infra.refusal import VersionConflict
 
 
-async def create_user(database: Database, caller: Caller, new: NewUser, key: Once | None) -> User:
+async def create_user(
+    database: Database, caller: Caller, new: NewUser, key: IdempotencyKey | None
+) -> User:
     if not may_manage(caller.role, new.role):
         raise RoleNotAllowed()
     password_hash = await hash_password(new.password)  # slow on purpose, so not in a transaction

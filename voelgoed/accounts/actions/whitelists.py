@@ -14,12 +14,12 @@ from voelgoed.accounts.model import (
 )
 from voelgoed.accounts.store import whitelists as store
 from voelgoed.infra.database import Database, Transaction, refusing
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.ids import new_id
 
 
 async def create_whitelist(
-    database: Database, caller: Caller, new: NewWhitelist, key: Once | None
+    database: Database, caller: Caller, new: NewWhitelist, key: IdempotencyKey | None
 ) -> Whitelist:
     async with database.transaction(caller.organization_id) as tx:
         return await once(tx, key, Whitelist, lambda: _create(tx, caller, new))

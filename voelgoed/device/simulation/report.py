@@ -28,7 +28,7 @@ class Findings(msgspec.Struct, kw_only=True):
     """Kept more than once."""
     strange: list[UUID]
     """Kept, and made by no device."""
-    unsettled: list[UUID]
+    changed: list[UUID]
     """That their device still has to bring, or could not."""
     unnoticed: list[UUID]
     """Tickets with which more than one was let in, and of which there is no conflict."""
@@ -37,9 +37,7 @@ class Findings(msgspec.Struct, kw_only=True):
 
     @property
     def is_sound(self) -> bool:
-        return not (
-            self.missing or self.repeated or self.strange or self.unsettled or self.unnoticed
-        )
+        return not (self.missing or self.repeated or self.strange or self.changed or self.unnoticed)
 
 
 def findings_of(
@@ -55,7 +53,7 @@ def findings_of(
         missing=sorted(made - kept.keys()),
         repeated=sorted(scan_id for scan_id, count in kept.items() if count > 1),
         strange=sorted(kept.keys() - made),
-        unsettled=[scan.scan_id for scan in logged if scan.sync_status != "synced"],
+        changed=[scan.scan_id for scan in logged if scan.sync_status != "synced"],
         unnoticed=sorted(double - noticed),
         double=len(double),
     )
@@ -95,7 +93,7 @@ def show(
         ("made by a device and not kept by the server", findings.missing),
         ("kept more than once", findings.repeated),
         ("kept though no device made it", findings.strange),
-        ("not brought", findings.unsettled),
+        ("not brought", findings.changed),
         ("let in twice, and no conflict", findings.unnoticed),
     ):
         if found:
@@ -115,7 +113,7 @@ def show(
 def _outcomes(posts: Sequence[Post], listed: Sequence[ListedScan]) -> Table:
     """What was said to whom, and what the server makes of it."""
     table = Table(box=SIMPLE_HEAD)
-    standing = {scan.id: scan.status for scan in listed}
+    resolution = {scan.id: scan.status for scan in listed}
     for column in ("visitor", "came", "let in", "sent away", "decided alone", "stand"):
         table.add_column(column, justify="left" if column == "visitor" else "right")
     answers = [each for post in posts for each in post.answers]
@@ -123,7 +121,7 @@ def _outcomes(posts: Sequence[Post], listed: Sequence[ListedScan]) -> Table:
         mine = [answer for visit, answer in answers if visit.kind == kind]
         green = sum(answer.colour == "green" for answer in mine)
         alone = sum(answer.is_offline for answer in mine)
-        stand = sum(standing.get(answer.scan_id) == "admitted" for answer in mine)
+        stand = sum(resolution.get(answer.scan_id) == "admitted" for answer in mine)
         cells = (len(mine), green, len(mine) - green, alone, stand)
         table.add_row(kind, *map(str, cells))
     return table

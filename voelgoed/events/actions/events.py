@@ -30,13 +30,13 @@ from voelgoed.events.rules.schedule import schedule_faults
 from voelgoed.events.store import events as store
 from voelgoed.infra.changes import changed
 from voelgoed.infra.database import Database, Transaction, refusing
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
 
 
 async def create_event(
-    database: Database, caller: Caller, new: NewEvent, key: Once | None
+    database: Database, caller: Caller, new: NewEvent, key: IdempotencyKey | None
 ) -> Event:
     async with database.transaction(caller.organization_id) as tx:
         return await once(tx, key, Event, lambda: _create(tx, caller, new))

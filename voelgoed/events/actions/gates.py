@@ -18,13 +18,13 @@ from voelgoed.events.rules.messages import event_topic, gate_changed, gate_delet
 from voelgoed.events.store import gates as store
 from voelgoed.infra.changes import changed
 from voelgoed.infra.database import Database, Transaction, refusing
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
 
 
 async def create_gate(
-    database: Database, caller: Caller, event_id: UUID, new: NewGate, key: Once | None
+    database: Database, caller: Caller, event_id: UUID, new: NewGate, key: IdempotencyKey | None
 ) -> Gate:
     async with database.transaction(caller.organization_id) as tx:
         return await once(tx, key, Gate, lambda: _create(tx, caller, event_id, new))

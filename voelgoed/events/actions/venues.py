@@ -15,7 +15,7 @@ from voelgoed.events.model import (
 from voelgoed.events.store import venues as store
 from voelgoed.infra.changes import changed
 from voelgoed.infra.database import Database, Transaction, refusing
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
 
@@ -23,7 +23,7 @@ TIMEZONES = available_timezones() - {"Factory", "localtime"}  # no place has the
 
 
 async def create_venue(
-    database: Database, caller: Caller, new: NewVenue, key: Once | None
+    database: Database, caller: Caller, new: NewVenue, key: IdempotencyKey | None
 ) -> Venue:
     _check_timezone(new.timezone)
     async with database.transaction(caller.organization_id) as tx:

@@ -52,7 +52,7 @@ async def count_scans(
         WITH ruling AS (
             SELECT DISTINCT ON (scan_id) scan_id, status, reason_denied, day FROM scan_ruling
              WHERE event_id = $1 ORDER BY scan_id, number DESC
-        ), standing AS MATERIALIZED (
+        ), resolution AS MATERIALIZED (
             SELECT scan.id, ticket_id, device_id, gate_id, gate_name, zone_id, direction,
                    scanned_at_canonical AS at, coalesce(ruling.day, scan.day) AS day,
                    coalesce(ruling.status, scan.status) AS status,
@@ -69,7 +69,7 @@ async def count_scans(
                    lead(direction) OVER story IS NULL AS is_last,
                    direction = 'entry' AND 1 = count(*) FILTER (WHERE direction = 'entry') OVER story
                        AS is_first
-              FROM standing WHERE status = 'admitted'
+              FROM resolution WHERE status = 'admitted'
             WINDOW story AS (PARTITION BY ticket_id ORDER BY at,
                              coalesce(device_id, '00000000-0000-0000-0000-000000000000'), id
                              ROWS UNBOUNDED PRECEDING)
@@ -79,7 +79,7 @@ async def count_scans(
               FROM passage
              UNION ALL
             SELECT NULL, gate_id, gate_name, zone_id, reason, at, NULL, NULL, NULL
-              FROM standing WHERE status = 'denied'
+              FROM resolution WHERE status = 'denied'
         ), placed AS (
             SELECT *, $2::timestamptz IS NULL OR at >= $2 AS is_within,
                    CASE WHEN $2::timestamptz IS NULL OR at >= $2

@@ -17,14 +17,14 @@ from voelgoed.accounts.actions.audit import record_all
 from voelgoed.events.model import GateNotFound
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.refusal import Refusal
+from voelgoed.scanning.actions.event_context import EventContext
 from voelgoed.scanning.actions.last_scans import LastScan
-from voelgoed.scanning.actions.surroundings import Surroundings
-from voelgoed.scanning.actions.wishes import (
+from voelgoed.scanning.actions.scan_requests import (
     Credential,
     Outcome,
     Override,
     Wanted,
-    deed_of,
+    audit_entry_of,
     scan_of,
 )
 from voelgoed.scanning.model.decisions import (
@@ -59,8 +59,8 @@ from voelgoed.scanning.rules.facts import (
     later,
     ticket_facts,
 )
+from voelgoed.scanning.rules.gate_capacity import GateCapacity
 from voelgoed.scanning.rules.presented import Presented
-from voelgoed.scanning.rules.rooms import Rooms
 from voelgoed.scanning.rules.tally import Move, Place, Tally
 from voelgoed.scanning.store import occupancy, scans, stations
 from voelgoed.scanning.store.scans import Passing
@@ -104,12 +104,12 @@ class Batch:
         self,
         tx: Transaction,
         database: Database,
-        around: Surroundings,
+        context: EventContext,
         wishes: Sequence[Wanted],
     ) -> None:
         self._tx = tx
         self._database = database
-        self._around = around
+        self._context = context
         self.outcomes = [Outcome(wanted) for wanted in wishes]
         self._devices: dict[UUID, ScanningDevice] = {}
         self._gates: dict[UUID, _Gate] = {}
@@ -120,7 +120,7 @@ class Batch:
         self._inside: dict[tuple[UUID, dt.date], int] = {}
         self._keys: dict[UUID, dict[int, bytes]] = {}
         self._tally = Tally()
-        self._rooms = Rooms(self._tally)
+        self._rooms = GateCapacity(self._tally)
 
     async def read(self) -> None:
         tx, wishes = self._tx, [outcome.wanted for outcome in self.outcomes]
@@ -159,9 +159,9 @@ class Batch:
             find_known(),
             find_annulled(),
         )
-        self._around.require_plans(tx.organization_id, gates)
+        self._context.require_plans(tx.organization_id, gates)
         for gate in gates:
-            days = await self._around.days(tx.organization_id, gate)
+            days = await self._context.days(tx.organization_id, gate)
             self._gates[gate.id] = _Gate(gate, event_facts(gate, days), {})
         for ticket in tickets:
             self._tickets[ticket.code] = _Ticket(
@@ -375,7 +375,9 @@ class Batch:
         ahead = iter(self._tally.ahead())
         passing = [Passing(*next(ahead)) if outcome.move else NOBODY_PASSES for outcome in made]
         moved = [ticket.attendance for ticket in self._tickets.values() if ticket.is_moved]
-        deeds = [deed for outcome in self.outcomes if (deed := deed_of(outcome)) is not None]
+        entries = [
+            entry for outcome in self.outcomes if (entry := audit_entry_of(outcome)) is not None
+        ]
         counts: list[Counted] = []
 
         async def write_scans() -> None:
@@ -384,7 +386,7 @@ class Batch:
                 counts.extend(await scans.write_scans(tx, new, passing, changes, rooms))
 
         await tx.gather(
-            admissions.write_attendance(tx, moved), write_scans(), record_all(tx, deeds)
+            admissions.write_attendance(tx, moved), write_scans(), record_all(tx, entries)
         )
         self._tell_counts(made, passing, counts)
         for outcome in self.outcomes:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import Deed, record_all
+from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import Transaction
 from voelgoed.scanning.model.alerts import Suspicion
@@ -21,7 +21,7 @@ async def block_devices(
     """Where their event wants that, until somebody activates them again. Their sockets hear of it and
     close."""
     nobody = Caller(kind="system", id=None, organization_id=tx.organization_id)
-    deeds: list[Deed] = []
+    entries: list[NewAuditEntry] = []
     blocking = [
         each
         for each in suspicions
@@ -41,6 +41,6 @@ async def block_devices(
             "event_id": suspicion.event_id,
             "details": suspicion.details,
         }
-        deeds.append(Deed(nobody, "device_blocked", "ScanDevice", device.id, changes))
+        entries.append(NewAuditEntry(nobody, "device_blocked", "ScanDevice", device.id, changes))
         tx.publish(device_topic(device.id), device_changed(device.id))
-    await record_all(tx, deeds)
+    await record_all(tx, entries)

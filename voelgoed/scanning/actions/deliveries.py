@@ -13,7 +13,7 @@ import msgspec
 
 from voelgoed.infra.refusal import Refusal
 from voelgoed.infra.shapes import EARLIEST, LATEST
-from voelgoed.scanning.actions.taken import Brought, Taken
+from voelgoed.scanning.actions.sync_results import OfflineScan, SyncResult
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import REASONS_OF_HISTORY
 from voelgoed.scanning.model.devices import Device
@@ -33,7 +33,7 @@ from voelgoed.scanning.model.sync import (
     BatchSummary,
     FoundConflict,
     OfflineBatch,
-    OfflineScan,
+    QueuedScan,
     RejectedScan,
     SignedBatch,
     SignedScan,
@@ -73,14 +73,18 @@ class Delivery(ABC, Generic[A]):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def read(self, device: Device, clock: Clock, now: datetime) -> list[Taken]: ...
+    def read(self, device: Device, clock: Clock, now: datetime) -> list[SyncResult]: ...
 
     @abstractmethod
     def require_timely(self, gate: ScanningGate, now: datetime) -> None: ...
 
     @abstractmethod
     def answer(
-        self, taken: Sequence[Taken], conflicts: Sequence[Conflict], clock: Clock, now: datetime
+        self,
+        taken: Sequence[SyncResult],
+        conflicts: Sequence[Conflict],
+        clock: Clock,
+        now: datetime,
     ) -> A: ...
 
 
@@ -89,7 +93,7 @@ def fingerprint_of(batch: SignedBatch | OfflineBatch | ExportedQueue) -> str:
     return sha256(msgspec.json.encode(batch)).hexdigest()
 
 
-def status_of(taken: Sequence[Taken]) -> BatchStatus:
+def status_of(taken: Sequence[SyncResult]) -> BatchStatus:
     return "partial_success" if any(each.refusal for each in taken) else "completed"
 
 
@@ -109,14 +113,16 @@ class SignedDelivery(Delivery[SyncAnswer]):
     def __len__(self) -> int:
         return len(self._batch.scans)
 
-    def read(self, device: Device, clock: Clock, now: datetime) -> list[Taken]:
+    def read(self, device: Device, clock: Clock, now: datetime) -> list[SyncResult]:
         return [self._read(scan, device, clock, now) for scan in self._batch.scans]
 
-    def _read(self, scan: SignedScan, device: Device, clock: Clock, now: datetime) -> Taken:
+    def _read(self, scan: SignedScan, device: Device, clock: Clock, now: datetime) -> SyncResult:
         brought = brought_by(scan, clock, now)
-        return Taken(brought, device, self.batch_id, refusal=self._refusal(scan, brought, device))
+        return SyncResult(
+            brought, device, self.batch_id, refusal=self._refusal(scan, brought, device)
+        )
 
-    def _refusal(self, scan: SignedScan, brought: Brought, device: Device) -> Refusal | None:
+    def _refusal(self, scan: SignedScan, brought: OfflineScan, device: Device) -> Refusal | None:
         is_signed = is_signed_by(scan.signature, fields_of(scan), self._api_key)
         if not is_signed or not _is_read(scan):
             return InvalidSignature()
@@ -126,7 +132,11 @@ class SignedDelivery(Delivery[SyncAnswer]):
         """Whether the event was live then, the rule asks of each scan."""
 
     def answer(
-        self, taken: Sequence[Taken], conflicts: Sequence[Conflict], clock: Clock, now: datetime
+        self,
+        taken: Sequence[SyncResult],
+        conflicts: Sequence[Conflict],
+        clock: Clock,
+        now: datetime,
     ) -> SyncAnswer:
         kept = [each for each in taken if each.refusal is None]
         return SyncAnswer(
@@ -160,10 +170,10 @@ class SignedDelivery(Delivery[SyncAnswer]):
         )
 
 
-def brought_by(scan: SignedScan, clock: Clock, now: datetime) -> Brought:
+def brought_by(scan: SignedScan, clock: Clock, now: datetime) -> OfflineScan:
     given = scan.ticket_code or ""
     scanned_at = _moment(scan.scanned_at)
-    return Brought(
+    return OfflineScan(
         scan_id=UUID(scan.scan_id),
         ticket_id=UUID(scan.ticket_id) if scan.ticket_id else None,
         presented=read_presented(given) if given else None,
@@ -192,7 +202,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
     def __len__(self) -> int:
         return len(self._batch.scans)
 
-    def read(self, device: Device, clock: Clock, now: datetime) -> list[Taken]:
+    def read(self, device: Device, clock: Clock, now: datetime) -> list[SyncResult]:
         batch = self._batch
         if batch.batch_size != len(batch.scans):
             message = f"is {batch.batch_size}, but there are {len(batch.scans)} scans"
@@ -200,10 +210,10 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         return [self._read(at, scan, device, clock, now) for at, scan in enumerate(batch.scans)]
 
     def _read(
-        self, at: int, scan: OfflineScan, device: Device, clock: Clock, now: datetime
-    ) -> Taken:
+        self, at: int, scan: QueuedScan, device: Device, clock: Clock, now: datetime
+    ) -> SyncResult:
         presented = read_presented(scan.ticket_code)
-        brought = Brought(
+        brought = OfflineScan(
             scan_id=scan.offline_id or uuid5(self.batch_id, str(at)),
             ticket_id=None,
             presented=presented,
@@ -216,9 +226,9 @@ class OfflineDelivery(Delivery[BatchAnswer]):
             outcome=scan.outcome,
         )
         refusal = self._refusal(brought, device, now)
-        return Taken(brought, device, self.batch_id, refusal_if_new=refusal)
+        return SyncResult(brought, device, self.batch_id, refusal_if_new=refusal)
 
-    def _refusal(self, brought: Brought, device: Device, now: datetime) -> Refusal | None:
+    def _refusal(self, brought: OfflineScan, device: Device, now: datetime) -> Refusal | None:
         """By its own clock, as the document has it, and by ours: whoever tells a false time with what it
         brings moves no scan to another day."""
         if max(abs(now - brought.scanned_at), abs(now - brought.at)) > OFFLINE_MAX:
@@ -233,7 +243,11 @@ class OfflineDelivery(Delivery[BatchAnswer]):
             raise EventNotLive(event_status=gate.event_status)
 
     def answer(
-        self, taken: Sequence[Taken], conflicts: Sequence[Conflict], clock: Clock, now: datetime
+        self,
+        taken: Sequence[SyncResult],
+        conflicts: Sequence[Conflict],
+        clock: Clock,
+        now: datetime,
     ) -> BatchAnswer:
         errors = [_error(each) for each in taken if not each.is_good]
         reasons = Counter(each.reason for each in errors)
@@ -259,7 +273,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         )
 
 
-def _refusal_of_age(brought: Brought, device: Device) -> Refusal | None:
+def _refusal_of_age(brought: OfflineScan, device: Device) -> Refusal | None:
     if brought.at < device.created_at - BEFORE_PAIRING_MAX:
         return TimestampOutOfRange("This was scanned before the device was one of ours.")
     return None
@@ -268,10 +282,10 @@ def _refusal_of_age(brought: Brought, device: Device) -> Refusal | None:
 _FAR_OFF = "This was scanned more than 24 hours ago, or is yet to come; export it to a file."
 
 
-def _error(taken: Taken) -> BatchError:
-    refusal, standing = taken.refusal, taken.standing
+def _error(taken: SyncResult) -> BatchError:
+    refusal, resolution = taken.refusal, taken.resolution
     ticket = taken.ticket
-    reason = refusal.code if refusal else (standing and standing.reason) or ""
+    reason = refusal.code if refusal else (resolution and resolution.reason) or ""
     return BatchError(
         offline_id=taken.brought.scan_id,
         ticket_code=ticket.code if ticket else taken.brought.given,

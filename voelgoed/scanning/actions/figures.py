@@ -15,7 +15,7 @@ from uuid import UUID
 from voelgoed.infra import metrics
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.scanning.actions.devices import DEVICES_MAX
-from voelgoed.scanning.actions.taken import Taken
+from voelgoed.scanning.actions.sync_results import SyncResult
 from voelgoed.scanning.model.devices import Device, ShownStatus
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.rules.decision import day_of
@@ -49,7 +49,7 @@ def count_scans(made: Sequence[Scan]) -> None:
             _DUPLICATES[tier or "cold"].inc(count)
 
 
-def count_synced(taken: Sequence[Taken], now: datetime) -> None:
+def count_synced(taken: Sequence[SyncResult], now: datetime) -> None:
     """How long it took is told of the oldest of what was brought together."""
     made = [each.scan for each in taken if each.scan is not None]
     count_scans(made)

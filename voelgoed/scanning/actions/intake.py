@@ -18,9 +18,9 @@ from voelgoed.accounts.model import Caller
 from voelgoed.events.model import GateNotFound
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.refusal import Refusal
+from voelgoed.scanning.actions.event_context import EventContext
 from voelgoed.scanning.actions.stories import Stories
-from voelgoed.scanning.actions.surroundings import Surroundings
-from voelgoed.scanning.actions.taken import Brought, Taken
+from voelgoed.scanning.actions.sync_results import OfflineScan, SyncResult
 from voelgoed.scanning.model.decisions import Attempt, Direction, EventFacts
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.refusals import (
@@ -28,15 +28,14 @@ from voelgoed.scanning.model.refusals import (
     ReplayedSignature,
     ScanIdReused,
 )
+from voelgoed.scanning.model.scan_history import HistoryScan, JudgedScan, Resolution
 from voelgoed.scanning.model.scans import CODE_KEPT_MAX, Scan, ScanDetails, Source
 from voelgoed.scanning.model.stations import ScanningGate
-from voelgoed.scanning.model.stories import Judged, Standing, StoryScan
-from voelgoed.scanning.rules.decision import Case, day_of, judge_apart
+from voelgoed.scanning.rules.decision import Case, day_of, judge_stateless
 from voelgoed.scanning.rules.facts import NOBODY_CAME, event_facts, ticket_facts
-from voelgoed.scanning.rules.story import corrected, settled_before, tell
+from voelgoed.scanning.rules.reconcile import corrected, frozen_prefix, tell
 from voelgoed.scanning.rules.synced import at_sync, gate_at_sync, issue_then
-from voelgoed.scanning.store import scans, stations, syncs
-from voelgoed.scanning.store import stories as story_store
+from voelgoed.scanning.store import scan_history, scans, stations, syncs
 from voelgoed.scanning.store.syncs import SyncedScan
 from voelgoed.ticketing.actions import admissions
 from voelgoed.ticketing.model.admissions import Reissued, ScannedTicket
@@ -53,14 +52,14 @@ class Intake:
     def __init__(
         self,
         tx: Transaction,
-        around: Surroundings,
+        context: EventContext,
         caller: Caller,
         source: Source,
-        taken: Sequence[Taken],
+        taken: Sequence[SyncResult],
     ) -> None:
         """Of what is taken, some may be refused already."""
         self._tx = tx
-        self._around = around
+        self._context = context
         self._caller = caller
         self._source: Source = source
         self.taken = taken
@@ -73,11 +72,11 @@ class Intake:
         self._by_code: dict[str, ScannedTicket] = {}
         self._known: dict[UUID, Scan] = {}
         self._annulled: set[UUID] = set()
-        self._recovered: dict[UUID, StoryScan] = {}
+        self._recovered: dict[UUID, HistoryScan] = {}
         """Those that are kept from a file, about which nobody has decided."""
-        self._told: dict[UUID, list[StoryScan]] = {}
+        self._told: dict[UUID, list[HistoryScan]] = {}
         """What is known of tickets, by their ids."""
-        self._judged: dict[UUID, list[Judged]] = {}
+        self._judged: dict[UUID, list[JudgedScan]] = {}
         """Their stories as they were told anew."""
         self._keys: dict[UUID, dict[int, bytes]] = {}
         self._reissues: dict[UUID, list[Reissued]] = {}
@@ -118,23 +117,23 @@ class Intake:
         async def find_tickets() -> None:
             tickets.extend(await admissions.find_by_codes(tx, list(codes)))
 
-        async def find_stories() -> None:
-            for scan in await story_store.find_stories(tx, list(codes)):
+        async def find_histories() -> None:
+            for scan in await scan_history.find_histories(tx, list(codes)):
                 self._told.setdefault(scan.ticket_id, []).append(scan)
 
         # In one look: an annulment changes the ticket, and that is noticed.
-        await tx.gather(find_gates(), find_tickets(), find_stories(), find_annulled())
+        await tx.gather(find_gates(), find_tickets(), find_histories(), find_annulled())
         for gate in gates:
             self._gates[gate.id] = gate
             self._events[gate.event_id] = event_facts(
-                gate, await self._around.days(tx.organization_id, gate)
+                gate, await self._context.days(tx.organization_id, gate)
             )
         for ticket in tickets:
             self._tickets[ticket.id] = self._by_code[ticket.code] = ticket
         await self._find_reissues([ticket.id for ticket in tickets if ticket.issue > FIRST_ISSUE])
         from_files = [scan.id for scan in self._known.values() if scan.source == "recovered"]
         if from_files and self._source != "recovered":
-            waiting = await story_store.find_recovered(tx, from_files, only_signed=False)
+            waiting = await scan_history.find_recovered(tx, from_files, only_signed=False)
             self._recovered = {scan.id: scan for scan in waiting}
 
     async def _find_reissues(self, ticket_ids: Sequence[UUID]) -> None:
@@ -154,7 +153,7 @@ class Intake:
 
     async def decide(self) -> None:
         """Each apart, then each ticket's story with all of them."""
-        made: dict[UUID, Taken] = {}
+        made: dict[UUID, SyncResult] = {}
         for at, taken in enumerate(self.taken):
             if taken.refusal is not None:
                 continue
@@ -166,7 +165,7 @@ class Intake:
                 if not taken.is_known:
                     if taken.refusal_if_new is not None:
                         raise taken.refusal_if_new
-                    await self._judge_apart(taken)
+                    await self._judge_stateless(taken)
                     made[taken.brought.scan_id] = taken
             except Refusal as refusal:
                 taken.refusal = refusal
@@ -175,7 +174,7 @@ class Intake:
         await self._tell()
         self._recall()
 
-    def _require_same(self, one: Taken, other: Taken) -> None:
+    def _require_same(self, one: SyncResult, other: SyncResult) -> None:
         """Twice at once, perhaps in two forms, or with another reading of the device's clock."""
         if self._identity_of(one) != self._identity_of(other):
             raise ScanIdReused()
@@ -184,19 +183,19 @@ class Intake:
         if one.brought.outcome != other.brought.outcome:
             raise ReplayedSignature()
 
-    def _identity_of(self, taken: Taken) -> tuple[UUID, str, Direction]:
+    def _identity_of(self, taken: SyncResult) -> tuple[UUID, str, Direction]:
         ticket = self._ticket_of(taken.brought)
         code = ticket.code if ticket else _kept(taken.brought)
         return taken.device.id, code, taken.brought.direction
 
-    def _is_known(self, taken: Taken) -> bool:
+    def _is_known(self, taken: SyncResult) -> bool:
         brought, scan = taken.brought, self._known.get(taken.brought.scan_id)
         if scan is None:
             return False
         if self._identity_of(taken) != (scan.device_id, scan.ticket_code, scan.direction):
             raise ScanIdReused()
         taken.ticket = self._ticket_of(brought)
-        taken.standing = Standing(scan.status, scan.reason_denied, scan.entry_number)
+        taken.resolution = Resolution(scan.status, scan.reason_denied, scan.entry_number)
         if scan.id in self._annulled:
             return True
         if scan.source != "online":
@@ -211,7 +210,7 @@ class Intake:
             self._correct(taken, scan)
         return True
 
-    def _is_vouched_for(self, scan: Scan, brought: Brought) -> bool:
+    def _is_vouched_for(self, scan: Scan, brought: OfflineScan) -> bool:
         """The device has said before what it did, of a scan that came from a file first."""
         told = self._told.get(scan.ticket_id, []) if scan.ticket_id else []
         is_let_in = brought.outcome == "valid"
@@ -219,7 +218,7 @@ class Intake:
             each.id == scan.id and each.is_let_in == is_let_in for each in told
         )
 
-    def _correct(self, taken: Taken, scan: Scan) -> None:
+    def _correct(self, taken: SyncResult, scan: Scan) -> None:
         """We answered one thing, the device did not hear it in time and did another: what it did is
         what happened at the gate."""
         event = self._events.get(scan.event_id)
@@ -231,7 +230,7 @@ class Intake:
         taken.story = corrected(scan, ticket.id, told, outcome, day)
         taken.is_corrected = taken.story is not None
 
-    async def _judge_apart(self, taken: Taken) -> None:
+    async def _judge_stateless(self, taken: SyncResult) -> None:
         brought = taken.brought
         taken.gate = gate = self._gate_of(taken)
         ticket, issue = await self._find(taken)
@@ -244,13 +243,13 @@ class Intake:
             ticket=ticket_facts(ticket) if ticket else None,
             history=NOBODY_CAME,
         )
-        taken.apart = judge_apart(case)
+        taken.apart = judge_stateless(case)
         if self._source == "recovered":
-            taken.standing = Standing("denied", "unverified")
+            taken.resolution = Resolution("denied", "unverified")
         elif ticket is None or taken.apart == "wrong_event":
-            taken.standing = Standing("denied", taken.apart)
+            taken.resolution = Resolution("denied", taken.apart)
         else:
-            taken.story = StoryScan(
+            taken.story = HistoryScan(
                 id=brought.scan_id,
                 event_id=gate.event_id,
                 gate_id=gate.id,
@@ -264,10 +263,10 @@ class Intake:
                 is_let_in=brought.outcome == "valid",
                 reason_apart=taken.apart,
                 outcome=brought.outcome,
-                standing=None,
+                resolution=None,
             )
 
-    def _gate_of(self, taken: Taken) -> ScanningGate:
+    def _gate_of(self, taken: SyncResult) -> ScanningGate:
         if taken.brought.gate is None and taken.device.gate_id is None:
             raise DeviceNotAssignedToGate()
         gate = self._named_gate(taken)
@@ -275,7 +274,7 @@ class Intake:
             raise GateNotFound()
         return gate
 
-    def _named_gate(self, taken: Taken) -> ScanningGate | None:
+    def _named_gate(self, taken: SyncResult) -> ScanningGate | None:
         where, device = taken.brought.gate, taken.device
         if where is None:
             where = device.gate_id
@@ -283,13 +282,13 @@ class Intake:
             where = self._gate_codes.get((device.id, where))
         return None if where is None else self._gates.get(where)
 
-    def _ticket_of(self, brought: Brought) -> ScannedTicket | None:
+    def _ticket_of(self, brought: OfflineScan) -> ScannedTicket | None:
         """By its id first, which is signed; what was read is not."""
         if brought.ticket_id is not None and brought.ticket_id in self._tickets:
             return self._tickets[brought.ticket_id]
         return self._by_code.get(brought.presented.code) if brought.presented else None
 
-    async def _find(self, taken: Taken) -> tuple[ScannedTicket | None, int | None]:
+    async def _find(self, taken: SyncResult) -> tuple[ScannedTicket | None, int | None]:
         """The ticket, and which of its barcodes it is."""
         brought, ticket = taken.brought, self._ticket_of(taken.brought)
         if ticket is None or brought.barcode_hash is None:
@@ -315,7 +314,7 @@ class Intake:
         return self._keys[event_id]
 
     async def _tell(self) -> None:
-        learnt: dict[UUID, list[Taken]] = {}
+        learnt: dict[UUID, list[SyncResult]] = {}
         for taken in self.taken:
             if taken.story is not None:
                 learnt.setdefault(taken.story.ticket_id, []).append(taken)
@@ -330,10 +329,10 @@ class Intake:
             self._judged[ticket_id] = told
             for each in told:
                 if (taken := by_id.get(each.scan.id)) is not None:
-                    taken.standing, taken.winner = each.standing, each.winner
+                    taken.resolution, taken.winner = each.resolution, each.winner
             if before:
                 self._tx.drop(admissions.last_scan_key(self._tx.organization_id, ticket.code))
-            elif (last := told[-1]).standing.status == "admitted":
+            elif (last := told[-1]).resolution.status == "admitted":
                 by_id[last.scan.id].is_last_entry = last.scan.direction == "entry"
             if at % PAUSE_AFTER == PAUSE_AFTER - 1:
                 await asyncio.sleep(0)
@@ -342,32 +341,36 @@ class Intake:
         self,
         ticket: ScannedTicket,
         event: EventFacts,
-        before: Sequence[StoryScan],
-        after: Sequence[StoryScan],
-        unsettled: Collection[UUID],
-    ) -> list[Judged]:
+        before: Sequence[HistoryScan],
+        after: Sequence[HistoryScan],
+        changed: Collection[UUID],
+    ) -> list[JudgedScan]:
         """A long story is told aside: nobody else at the gates should have to listen to it."""
 
-        def tell() -> list[Judged]:
-            settled = settled_before(after, unsettled)
-            return self.stories.tell(ticket, event, before, after, settled)
+        def tell() -> list[JudgedScan]:
+            frozen = frozen_prefix(after, changed)
+            return self.stories.tell(ticket, event, before, after, frozen)
 
         return await asyncio.to_thread(tell) if len(after) > ASIDE_AFTER else tell()
 
     def _recall(self) -> None:
         """How those stand that were known before."""
         known = [each for each in self.taken if each.is_known and each.story is None]
-        judged: dict[UUID, Judged] = {}
+        judged: dict[UUID, JudgedScan] = {}
         for ticket in {each.ticket.id: each.ticket for each in known if each.ticket}.values():
             for each in self._judged.get(ticket.id) or self._as_it_stands(ticket):
                 judged[each.scan.id] = each
         for taken in known:
             if (found := judged.get(taken.brought.scan_id)) is not None:
-                taken.standing, taken.winner = found.standing, found.winner
+                taken.resolution, taken.winner = found.resolution, found.winner
             elif (twin := taken.twin) is not None:
-                taken.ticket, taken.standing, taken.winner = twin.ticket, twin.standing, twin.winner
+                taken.ticket, taken.resolution, taken.winner = (
+                    twin.ticket,
+                    twin.resolution,
+                    twin.winner,
+                )
 
-    def _as_it_stands(self, ticket: ScannedTicket) -> list[Judged]:
+    def _as_it_stands(self, ticket: ScannedTicket) -> list[JudgedScan]:
         event, told = self._events.get(ticket.event_id), self._told.get(ticket.id, [])
         if event is None:
             return []
@@ -387,10 +390,15 @@ class Intake:
         )
         await stories.write_conflicts(tx, self._caller)
 
-    def _scan(self, taken: Taken) -> SyncedScan:
-        brought, gate, ticket, standing = taken.brought, taken.gate, taken.ticket, taken.standing
+    def _scan(self, taken: SyncResult) -> SyncedScan:
+        brought, gate, ticket, resolution = (
+            taken.brought,
+            taken.gate,
+            taken.ticket,
+            taken.resolution,
+        )
         assert gate is not None
-        assert standing is not None
+        assert resolution is not None
         return SyncedScan(
             id=brought.scan_id,
             event_id=gate.event_id,
@@ -400,13 +408,13 @@ class Intake:
             actor_id=None,
             gate_id=gate.id,
             direction=brought.direction,
-            status=standing.status,
-            reason_denied=standing.reason,
+            status=resolution.status,
+            reason_denied=resolution.reason,
             scanned_at=brought.scanned_at,
             scanned_at_canonical=brought.at,
             day=taken.day,
             zone_id=ticket and ticket.zone_id,
-            entry_number=standing.entry_number,
+            entry_number=resolution.entry_number,
             gate_name=gate.name,
             device_name=taken.device.name,
             source=self._source,
@@ -422,14 +430,14 @@ class Intake:
         )
 
 
-def _vouched(recovered: StoryScan, brought: Brought) -> StoryScan:
+def _vouched(recovered: HistoryScan, brought: OfflineScan) -> HistoryScan:
     """The device itself says what a file said for it, where anybody could have changed what is not
     signed."""
     is_let_in = brought.outcome == "valid"
     return msgspec.structs.replace(recovered, outcome=brought.outcome, is_let_in=is_let_in)
 
 
-def _kept(brought: Brought) -> str:
+def _kept(brought: OfflineScan) -> str:
     """Of what is no ticket of ours."""
     if brought.presented is not None:
         return brought.presented.code

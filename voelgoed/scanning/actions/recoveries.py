@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import Deed, record_all
+from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
 from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.events import event_of
 from voelgoed.infra.database import ChangedMeanwhile, Database, Transaction
@@ -18,9 +18,9 @@ from voelgoed.infra.refusal import StorageBusy
 from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.deliveries import brought_by, fingerprint_of, status_of
 from voelgoed.scanning.actions.devices import keys_of
+from voelgoed.scanning.actions.event_context import EventContext
 from voelgoed.scanning.actions.intake import Intake
-from voelgoed.scanning.actions.surroundings import Surroundings
-from voelgoed.scanning.actions.taken import Taken
+from voelgoed.scanning.actions.sync_results import SyncResult
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.recoveries import (
     ExportedQueue,
@@ -55,7 +55,7 @@ ATTEMPTS_MAX = 10
 
 async def import_queue(
     database: Database,
-    around: Surroundings,
+    context: EventContext,
     master_key: MasterKey,
     caller: Caller,
     queue: ExportedQueue,
@@ -69,7 +69,7 @@ async def import_queue(
     signed = await asyncio.to_thread(which_are_signed, queue.scans, keys)
     for _ in range(ATTEMPTS_MAX):
         try:
-            return await _import(database, around, caller, device, queue, signed)
+            return await _import(database, context, caller, device, queue, signed)
         except ChangedMeanwhile:
             continue
     raise StorageBusy()
@@ -77,7 +77,7 @@ async def import_queue(
 
 async def _import(
     database: Database,
-    around: Surroundings,
+    context: EventContext,
     caller: Caller,
     device: Device,
     queue: ExportedQueue,
@@ -94,7 +94,7 @@ async def _import(
             _taken(scan, is_signed, device, batch_id, tx.now)
             for scan, is_signed in zip(queue.scans, signed, strict=True)
         ]
-        intake = Intake(tx, around, caller, "recovered", taken)
+        intake = Intake(tx, context, caller, "recovered", taken)
         await intake.read()
         await intake.decide()
         await intake.write()
@@ -105,14 +105,14 @@ async def _import(
 
 def _taken(
     scan: ExportedScan, is_signed: bool, device: Device, batch_id: UUID, now: datetime
-) -> Taken:
+) -> SyncResult:
     clock = Clock(timedelta(seconds=scan.offset_seconds), None)
     brought = brought_by(scan, clock, now)
     doubts = doubts_about(brought.scanned_at, clock, device, now)
     # What the device did not sign goes by an id of its own: it must not stand in the way of what it did.
     scan_id = brought.scan_id if is_signed else uuid5(batch_id, scan.scan_id)
     brought = msgspec.structs.replace(brought, scan_id=scan_id, is_signed=is_signed, doubts=doubts)
-    return Taken(brought, device, batch_id)
+    return SyncResult(brought, device, batch_id)
 
 
 def _imported(
@@ -137,7 +137,7 @@ def _imported(
     )
 
 
-def _fate(scan: ExportedScan, taken: Taken) -> ScanFate:
+def _fate(scan: ExportedScan, taken: SyncResult) -> ScanFate:
     brought, refusal = taken.brought, taken.refusal
     result: Fate = "rejected" if refusal else "known" if taken.is_known else "kept"
     return ScanFate(
@@ -174,12 +174,12 @@ async def _record(
     await syncs.insert_batches(tx, [batch])
     told = msgspec.structs.asdict(imported)
     told.pop("results")
-    deeds = [Deed(caller, "scans_recovered", "BatchSync", batch.id, told)]
+    entries = [NewAuditEntry(caller, "scans_recovered", "BatchSync", batch.id, told)]
     for each in imported.results:
         if each.error is not None:
             refused: dict[str, object] = {"error": each.error, "batch_id": imported.batch_id}
-            deeds.append(Deed(caller, "scan_refused", "Scan", each.scan_id, refused))
-    await record_all(tx, deeds)
+            entries.append(NewAuditEntry(caller, "scan_refused", "Scan", each.scan_id, refused))
+    await record_all(tx, entries)
     if imported.kept:
         await raise_alerts(tx, [suspicion_of(imported)])
     message = recovery_told("scans_recovered", imported.batch_id, imported.device_id, imported.kept)

@@ -20,15 +20,15 @@ from voelgoed.scanning.model.decisions import EventFacts
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.recoveries import Imported, Recovery, RecoveryTransition
 from voelgoed.scanning.model.refusals import RecoveryReviewed
+from voelgoed.scanning.model.scan_history import HistoryScan
 from voelgoed.scanning.model.scans import Scan
-from voelgoed.scanning.model.stories import StoryScan
 from voelgoed.scanning.rules.alerts import alerts_topic
 from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.messages import recounted
+from voelgoed.scanning.rules.reconcile import corrected, frozen_prefix
 from voelgoed.scanning.rules.recovery import recovery_told
-from voelgoed.scanning.rules.story import corrected, settled_before
 from voelgoed.scanning.store import recoveries as store
-from voelgoed.scanning.store import scans, stories, syncs
+from voelgoed.scanning.store import scan_history, scans, syncs
 from voelgoed.seating.rules.messages import occupancy_topic
 from voelgoed.ticketing.actions import admissions
 from voelgoed.ticketing.model.admissions import ScannedTicket
@@ -37,7 +37,7 @@ from voelgoed.ticketing.model.admissions import ScannedTicket
 async def review(
     database: Database, caller: Caller, batch_id: UUID, new: RecoveryTransition
 ) -> Recovery:
-    """Once and for all. Twice the same is once."""
+    """IdempotencyKey and for all. Twice the same is once."""
     for _ in range(ATTEMPTS_MAX):
         try:
             return await _review(database, caller, batch_id, new)
@@ -81,29 +81,29 @@ async def _review(
 async def _tell(tx: Transaction, batch_id: UUID, retold: Stories) -> None:
     """What the device did not sign is not told, whatever somebody decides: nobody vouches for it."""
     kept_ids = await store.find_kept_ids(tx, batch_id)
-    await stories.rule_apart(tx, kept_ids)
+    await scan_history.rule_apart(tx, kept_ids)
     answered = await _answered(tx, batch_id)
-    waiting = await stories.find_recovered(tx, kept_ids, only_signed=True)
+    waiting = await scan_history.find_recovered(tx, kept_ids, only_signed=True)
     ticket_ids = {each.ticket_id for each in waiting} | answered.keys()
     codes = await admissions.find_codes(tx, list(ticket_ids))
-    tickets, told, recovered = list[ScannedTicket](), list[StoryScan](), list[StoryScan]()
+    tickets, told, recovered = list[ScannedTicket](), list[HistoryScan](), list[HistoryScan]()
     annulled: list[UUID] = []
 
     async def find_tickets() -> None:
         tickets.extend(await admissions.find_by_codes(tx, codes))
 
-    async def find_stories() -> None:
-        told.extend(await stories.find_stories(tx, codes))
+    async def find_histories() -> None:
+        told.extend(await scan_history.find_histories(tx, codes))
 
     async def find_recovered() -> None:
-        recovered.extend(await stories.find_recovered(tx, kept_ids, only_signed=True))
+        recovered.extend(await scan_history.find_recovered(tx, kept_ids, only_signed=True))
 
     async def find_annulled() -> None:
         ids = [scan.id for each in answered.values() for scan, _ in each]
         annulled.extend(await scans.find_annulled(tx, ids))
 
     # At one moment: whatever is changed after it is noticed by the ticket.
-    await tx.gather(find_tickets(), find_stories(), find_recovered(), find_annulled())
+    await tx.gather(find_tickets(), find_histories(), find_recovered(), find_annulled())
     before_by_ticket, new_by_ticket = _by_ticket(told), _by_ticket(recovered)
     events: dict[UUID, EventFacts] = {}
     for at, ticket in enumerate(tickets):
@@ -119,14 +119,14 @@ async def _tell(tx: Transaction, batch_id: UUID, retold: Stories) -> None:
                 news[scan.id] = story
         if news:
             after = [each for each in before if each.id not in news] + list(news.values())
-            retold.tell(ticket, event, before, after, settled_before(after, news))
+            retold.tell(ticket, event, before, after, frozen_prefix(after, news))
             tx.drop(admissions.last_scan_key(tx.organization_id, ticket.code))
         if at % PAUSE_AFTER == PAUSE_AFTER - 1:
             await asyncio.sleep(0)
 
 
-def _by_ticket(told: Sequence[StoryScan]) -> dict[UUID, list[StoryScan]]:
-    found: dict[UUID, list[StoryScan]] = {}
+def _by_ticket(told: Sequence[HistoryScan]) -> dict[UUID, list[HistoryScan]]:
+    found: dict[UUID, list[HistoryScan]] = {}
     for each in told:
         found.setdefault(each.ticket_id, []).append(each)
     return found

@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from voelgoed.accounts.actions.audit import Deed, record_all
+from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
 from voelgoed.accounts.model import Caller
 from voelgoed.infra import metrics
 from voelgoed.infra.database import Transaction
@@ -18,17 +18,17 @@ from voelgoed.scanning.actions.alerts import raise_alerts, resolve_double_entrie
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import EventFacts
 from voelgoed.scanning.model.occupancy import Counted
-from voelgoed.scanning.model.stories import Clash, Judged, StoryScan
+from voelgoed.scanning.model.scan_history import Clash, HistoryScan, JudgedScan
 from voelgoed.scanning.rules.alerts import alerts_topic
 from voelgoed.scanning.rules.conflicts import conflict_changed, suspicion_of
 from voelgoed.scanning.rules.facts import ticket_facts
+from voelgoed.scanning.rules.reconcile import clashes_of, tell
 from voelgoed.scanning.rules.replay import replay
-from voelgoed.scanning.rules.story import clashes_of, tell
 from voelgoed.scanning.rules.tally import Tally
 from voelgoed.scanning.store import conflicts, occupancy
-from voelgoed.scanning.store import stories as store
+from voelgoed.scanning.store import scan_history as store
 from voelgoed.scanning.store.conflicts import NewConflict
-from voelgoed.scanning.store.stories import Ruling
+from voelgoed.scanning.store.scan_history import Ruling
 from voelgoed.ticketing.actions import admissions
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
 from voelgoed.ticketing.model.tickets import TicketStatus
@@ -58,18 +58,20 @@ class Stories:
         self,
         ticket: ScannedTicket,
         event: EventFacts,
-        before: Sequence[StoryScan],
-        after: Sequence[StoryScan],
-        settled: Collection[UUID],
+        before: Sequence[HistoryScan],
+        after: Sequence[HistoryScan],
+        frozen: Collection[UUID],
         *,
         is_locked: bool = False,
         status: TicketStatus | None = None,
-    ) -> list[Judged]:
-        """Scans that are not settled are judged, and so is whatever was learnt of them anew."""
-        told = tell(event, ticket_facts(ticket), after, settled)
+    ) -> list[JudgedScan]:
+        """Scans that are not frozen are judged, and so is whatever was learnt of them anew."""
+        told = tell(event, ticket_facts(ticket), after, frozen)
         status = status or ticket.status
-        stood = [each for each in before if each.standing and each.standing.status == "admitted"]
-        stand = [each.scan for each in told if each.standing.status == "admitted"]
+        stood = [
+            each for each in before if each.resolution and each.resolution.status == "admitted"
+        ]
+        stand = [each.scan for each in told if each.resolution.status == "admitted"]
         if stood:
             for move in replay(self._tally, ticket.id, status, stood)[1]:
                 self._tally.take_back(move)
@@ -85,21 +87,21 @@ class Stories:
             self._clashes += clashes_of(told)
         return told
 
-    def _rule(self, before: Sequence[StoryScan], told: Sequence[Judged]) -> None:
+    def _rule(self, before: Sequence[HistoryScan], told: Sequence[JudgedScan]) -> None:
         was_let_in = {each.id: each.is_let_in for each in before}
         for each in told:
-            scan, standing = each.scan, each.standing
-            if scan.standing is None:
+            scan, resolution = each.scan, each.resolution
+            if scan.resolution is None:
                 continue
-            if scan.standing == standing and was_let_in.get(scan.id) == scan.is_let_in:
+            if scan.resolution == resolution and was_let_in.get(scan.id) == scan.is_let_in:
                 continue
             ruling = Ruling(
                 scan_id=scan.id,
                 event_id=scan.event_id,
                 is_let_in=scan.is_let_in,
-                status=standing.status,
-                reason_denied=standing.reason,
-                entry_number=standing.entry_number,
+                status=resolution.status,
+                reason_denied=resolution.reason,
+                entry_number=resolution.entry_number,
                 day=scan.day,
             )
             self._rulings.append(ruling)
@@ -124,8 +126,8 @@ class Stories:
         await record_all(
             tx,
             [
-                *_deeds(caller, "conflict_detected", self.conflicts),
-                *_deeds(caller, "conflict_withdrawn", withdrawn),
+                *_audit_entries(caller, "conflict_detected", self.conflicts),
+                *_audit_entries(caller, "conflict_withdrawn", withdrawn),
             ],
         )
         await self._tell(tx, caller, withdrawn)
@@ -164,12 +166,14 @@ def _count(found: Sequence[Conflict]) -> None:
         )
 
 
-def _deeds(caller: Caller, action: str, conflicts: Sequence[Conflict]) -> list[Deed]:
+def _audit_entries(
+    caller: Caller, action: str, conflicts: Sequence[Conflict]
+) -> list[NewAuditEntry]:
     """One for each ticket; the conflicts themselves are kept."""
     by_ticket: dict[UUID, list[Conflict]] = {}
     for each in conflicts:
         by_ticket.setdefault(each.ticket_id, []).append(each)
-    deeds: list[Deed] = []
+    entries: list[NewAuditEntry] = []
     for ticket_id, those in by_ticket.items():
         changes: dict[str, object] = {
             "count": len(those),
@@ -183,5 +187,5 @@ def _deeds(caller: Caller, action: str, conflicts: Sequence[Conflict]) -> list[D
                 for each in those[:RECORDED_MAX]
             ],
         }
-        deeds.append(Deed(caller, action, "Ticket", ticket_id, changes))
-    return deeds
+        entries.append(NewAuditEntry(caller, action, "Ticket", ticket_id, changes))
+    return entries

@@ -9,13 +9,13 @@ from voelgoed.events.actions.events import event_of
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.scanning.actions.policies import policies_of
-from voelgoed.scanning.actions.scan_desk import ScanDesk
+from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
+from voelgoed.scanning.actions.scan_requests import Override, Wanted
 from voelgoed.scanning.actions.stories import Stories
-from voelgoed.scanning.actions.wishes import Override, Wanted
 from voelgoed.scanning.model.decisions import EventFacts
 from voelgoed.scanning.model.refusals import ScanNotAdmitted, ScanNotFound, SearchTooShort
+from voelgoed.scanning.model.scan_history import HistoryScan
 from voelgoed.scanning.model.scans import Answer
-from voelgoed.scanning.model.stories import StoryScan
 from voelgoed.scanning.model.supervision import (
     Annulment,
     EventOccupancy,
@@ -28,7 +28,7 @@ from voelgoed.scanning.rules.answers import percent_full
 from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.messages import corrected, gate_topic
 from voelgoed.scanning.rules.presented import read_presented
-from voelgoed.scanning.store import occupancy, scans, stories
+from voelgoed.scanning.store import occupancy, scan_history, scans
 from voelgoed.scanning.store.scans import Annulled
 from voelgoed.seating.rules.messages import occupancy_topic
 from voelgoed.ticketing.actions import admissions
@@ -45,7 +45,7 @@ SCANS_SHOWN_MAX = 100
 
 
 async def admit_by_hand(
-    database: Database, desk: ScanDesk, caller: Caller, new: ManualAdmission
+    database: Database, desk: ScanPipeline, caller: Caller, new: ManualAdmission
 ) -> Answer:
     """Whatever the rule says of gate, time, limits and window. It is a scan like any other, with who
     wanted it and why."""
@@ -74,7 +74,7 @@ async def annul(database: Database, caller: Caller, scan_id: UUID, new: Annulmen
         if scan.ticket_id is None:
             raise ScanNotAdmitted()
         ticket = await admissions.lock_ticket(tx, scan.ticket_id)
-        before = await stories.find_stories(tx, [ticket.code])
+        before = await scan_history.find_histories(tx, [ticket.code])
         annulled = [each for each in before if each.id == scan_id and each.is_let_in]
         if not annulled:
             if scan.status == "admitted" or await scans.find_annulled(tx, [scan_id]):
@@ -95,7 +95,7 @@ async def move_ticket(
         ticket = await admissions.lock_ticket(tx, ticket_id)
         if ticket.status not in ("active", "scanned", "used"):
             raise TicketNotValid(status=ticket.status)
-        before = await stories.find_stories(tx, [ticket.code])
+        before = await scan_history.find_histories(tx, [ticket.code])
         annulled = [] if new.to == "used" else [each for each in before if each.is_let_in]
         if ticket.status == new.to and not annulled:
             return
@@ -113,8 +113,8 @@ async def _tell_again(
     caller: Caller,
     ticket: ScannedTicket,
     status: TicketStatus,
-    before: Sequence[StoryScan],
-    annulled: Sequence[StoryScan],
+    before: Sequence[HistoryScan],
+    annulled: Sequence[HistoryScan],
     reason: str,
 ) -> None:
     """Of a ticket that is locked: its story without some of its scans, and what that does to the
@@ -125,10 +125,10 @@ async def _tell_again(
         who = Annulled(caller.id, reason)
         await scans.insert_annulments(tx, list(gone), ticket.id, ticket.event_id, who)
     after = [each for each in before if each.id not in gone]
-    settled = {each.id for each in after if each.standing and each.standing.status == "admitted"}
+    frozen = {each.id for each in after if each.resolution and each.resolution.status == "admitted"}
     retold = Stories()
     event = await facts_of_event(tx, ticket.event_id)
-    retold.tell(ticket, event, before, after, settled, is_locked=True, status=status)
+    retold.tell(ticket, event, before, after, frozen, is_locked=True, status=status)
     await retold.write_tickets(tx)
     await retold.write_rulings(tx)
     await retold.write_conflicts(tx, caller)

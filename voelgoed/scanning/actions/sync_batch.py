@@ -9,17 +9,17 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import Deed, record_all
+from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import ChangedMeanwhile, Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import Refusal
 from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.deliveries import AGAIN, Delivery, status_of
+from voelgoed.scanning.actions.event_context import EventContext
 from voelgoed.scanning.actions.intake import Intake
 from voelgoed.scanning.actions.own_device import DeviceCaller
-from voelgoed.scanning.actions.surroundings import Surroundings
-from voelgoed.scanning.actions.taken import Taken
+from voelgoed.scanning.actions.sync_results import SyncResult
 from voelgoed.scanning.model.alerts import Suspicion
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.devices import Device
@@ -55,7 +55,7 @@ class Work:
     delivery: Delivery[Any]
     clock: Clock
     measured: timedelta | None
-    taken: list[Taken] = field(default_factory=list[Taken])
+    taken: list[SyncResult] = field(default_factory=list[SyncResult])
     gate: ScanningGate | None = None
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
     answer: Answer | None = None
@@ -79,9 +79,9 @@ class Work:
 class SyncBatch:
     """No two of the works have the same batch id."""
 
-    def __init__(self, database: Database, around: Surroundings, works: Sequence[Work]) -> None:
+    def __init__(self, database: Database, context: EventContext, works: Sequence[Work]) -> None:
         self._database = database
-        self._around = around
+        self._context = context
         self._works = works
         self._answers: dict[UUID, KeptAnswer] = {}
         self._devices: dict[UUID, ScanningDevice] = {}
@@ -99,7 +99,7 @@ class SyncBatch:
                 work.taken, work.answer, work.refusal = [], None, None
                 _refusing(work, lambda work=work: self._read(work, tx.now))
             taken = [each for work in self._works for each in work.taken]
-            intake = Intake(tx, self._around, system, "offline_sync", taken)
+            intake = Intake(tx, self._context, system, "offline_sync", taken)
             await intake.read(self._find_devices(tx), self._find_answers(tx))
             for work in self._works:
                 if work.is_open:
@@ -160,8 +160,10 @@ class SyncBatch:
     async def _record(self, tx: Transaction, works: Sequence[Work], intake: Intake) -> None:
         """And the counts, the last of all."""
         batches = [_new_batch(work, tx.now) for work in works]
-        deeds = [
-            deed for work, batch in zip(works, batches, strict=True) for deed in _deeds(work, batch)
+        entries = [
+            entry
+            for work, batch in zip(works, batches, strict=True)
+            for entry in _audit_entries(work, batch)
         ]
         suspicions = {
             each.about: each
@@ -193,7 +195,7 @@ class SyncBatch:
 
         await tx.gather(
             syncs.insert_batches(tx, batches),
-            record_all(tx, deeds),
+            record_all(tx, entries),
             note_successes(),
             find_versions(),
             count(),
@@ -270,7 +272,7 @@ def _new_batch(work: Work, now: datetime) -> NewBatch:
     )
 
 
-def _deeds(work: Work, batch: BatchSync) -> list[Deed]:
+def _audit_entries(work: Work, batch: BatchSync) -> list[NewAuditEntry]:
     caller, answer = work.proven.caller, work.answer
     changes: dict[str, object] = {
         "batch_id": batch.batch_id,
@@ -287,7 +289,7 @@ def _deeds(work: Work, batch: BatchSync) -> list[Deed]:
         changes["missing_tickets"] = answer.summary.missing_tickets
         changes["invalid_tickets"] = answer.summary.invalid_tickets
         changes["sync_duration_seconds"] = answer.sync_duration_seconds
-    deeds = [Deed(caller, "batch_sync_completed", "BatchSync", batch.id, changes)]
+    entries = [NewAuditEntry(caller, "batch_sync_completed", "BatchSync", batch.id, changes)]
     for each in work.taken:
         if each.refusal is not None:
             refused: dict[str, object] = {
@@ -295,11 +297,13 @@ def _deeds(work: Work, batch: BatchSync) -> list[Deed]:
                 "error": each.refusal.code,
                 "batch_id": batch.batch_id,
             }
-            deeds.append(Deed(caller, "scan_refused", "Scan", each.brought.scan_id, refused))
-    return deeds
+            entries.append(
+                NewAuditEntry(caller, "scan_refused", "Scan", each.brought.scan_id, refused)
+            )
+    return entries
 
 
-def _is_wrong(taken: Taken) -> bool:
+def _is_wrong(taken: SyncResult) -> bool:
     """Somebody was let in who should not have been, or what was read is no ticket at all. Whoever was
     turned away with a ticket was turned away rightly."""
     if taken.refusal is not None:

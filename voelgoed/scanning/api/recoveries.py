@@ -51,9 +51,9 @@ async def import_queue(data: JSONBody[ExportedQueue], call: Given[Call]) -> Data
     """The file that a device exported because it could not send its scans: it was revoked, or its clock
     was far off. They are kept, and count for nothing until somebody has reviewed them. The same file
     again is answered as it was."""
-    around = call.parts.scans.around
+    context = call.parts.scans.context
     return Data(
-        await actions.import_queue(call.database, around, call.master_key, call.caller, data)
+        await actions.import_queue(call.database, context, call.master_key, call.caller, data)
     )
 
 

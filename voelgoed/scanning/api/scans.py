@@ -6,7 +6,7 @@ import msgspec
 from litestar.params import JSONBody
 
 from voelgoed.accounts.access import bearer_in, origin_by
-from voelgoed.infra.conveyor import Overloaded
+from voelgoed.infra.batcher import Overloaded
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.metrics import scan_duration
 from voelgoed.infra.refusal import InvalidRequest, NotFound, Unavailable
@@ -20,7 +20,7 @@ from voelgoed.infra.web import (
 )
 from voelgoed.scanning.access import device_post
 from voelgoed.scanning.actions.own_device import prove
-from voelgoed.scanning.actions.scan_desk import ScanDesk
+from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
 from voelgoed.scanning.model.refusals import (
     DeviceMismatch,
     DeviceNotAssignedToGate,
@@ -64,7 +64,7 @@ class Parts(Protocol):
     @property
     def master_key(self) -> MasterKey: ...
     @property
-    def scans(self) -> ScanDesk: ...
+    def scans(self) -> ScanPipeline: ...
 
 
 class Fallback(msgspec.Struct, frozen=True):

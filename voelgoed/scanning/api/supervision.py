@@ -7,7 +7,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from voelgoed.accounts import access
 from voelgoed.accounts.access import Call
 from voelgoed.events.model import EventNotFound, GateNotFound
-from voelgoed.infra.conveyor import Overloaded
+from voelgoed.infra.batcher import Overloaded
 from voelgoed.infra.shapes import Data
 from voelgoed.scanning.actions import supervision as actions
 from voelgoed.scanning.model.refusals import (

@@ -7,7 +7,7 @@ from voelgoed.accounts.access import Call, bearer_in, headers_in
 from voelgoed.infra.refusal import RateLimited
 from voelgoed.scanning.access import device_batch, device_of
 from voelgoed.scanning.actions.deliveries import OfflineDelivery, SignedDelivery
-from voelgoed.scanning.actions.sync_desk import SyncDesk
+from voelgoed.scanning.actions.sync_pipeline import SyncPipeline
 from voelgoed.scanning.api.device_time import DeviceTime, measured_offset
 from voelgoed.scanning.model.refusals import (
     BatchIdReused,
@@ -72,7 +72,7 @@ async def sync_signed(
     return await desk.receive(device_of(call), delivery, measured, limit=desk.batch_limit)
 
 
-def _desk(call: Call) -> SyncDesk:
+def _desk(call: Call) -> SyncPipeline:
     return call.parts.syncs
 
 

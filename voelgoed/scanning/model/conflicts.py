@@ -9,8 +9,8 @@ import msgspec
 from voelgoed.infra.shapes import Note, Request, Version
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.outcomes import Outcome
+from voelgoed.scanning.model.scan_history import ConflictKind, ConflictSeverity
 from voelgoed.scanning.model.scans import Source
-from voelgoed.scanning.model.stories import ConflictKind, ConflictSeverity
 
 ConflictState = Literal["open", "reviewed", "dismissed"]
 

@@ -7,8 +7,8 @@ import msgspec
 
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.outcomes import Outcome
+from voelgoed.scanning.model.scan_history import ConflictKind
 from voelgoed.scanning.model.scans import Source
-from voelgoed.scanning.model.stories import ConflictKind
 
 
 class EventScan(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,7 +40,7 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     day: dt.date
 
 
-class Room(msgspec.Struct, frozen=True):
+class CapacityCheck(msgspec.Struct, frozen=True):
     """How many may be inside by a gate, on a day."""
 
     gate_id: UUID

@@ -11,8 +11,8 @@ from voelgoed.infra.shapes import Name, Request
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.outcomes import Outcome
+from voelgoed.scanning.model.scan_history import ConflictKind
 from voelgoed.scanning.model.scans import Presented, Source
-from voelgoed.scanning.model.stories import ConflictKind
 from voelgoed.ticketing.model.tickets import TicketStatus
 
 SearchText = Annotated[str, Meta(max_length=100, pattern=r"^[^\x00]*$")]

@@ -10,8 +10,8 @@ from msgspec import UNSET, Meta, UnsetType
 from voelgoed.infra.shapes import Moment, Request
 from voelgoed.scanning.model.decisions import Direction
 from voelgoed.scanning.model.outcomes import Outcome
+from voelgoed.scanning.model.scan_history import ConflictKind, ConflictSeverity
 from voelgoed.scanning.model.scans import Presented
-from voelgoed.scanning.model.stories import ConflictKind, ConflictSeverity
 
 SCANS_MAX = 10_000
 SIGNED_SCANS_MAX = 50
@@ -91,7 +91,7 @@ class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     message: str | UnsetType = UNSET
 
 
-class OfflineScan(Request):
+class QueuedScan(Request):
     ticket_code: Presented
     """The code, as somebody types it, or the whole text of the barcode."""
     scanned_at: Moment
@@ -108,7 +108,7 @@ class OfflineBatch(Request):
     batch_id: UUID
     device_id: UUID
     batch_created_at: Moment
-    scans: Annotated[list[OfflineScan], Meta(min_length=1, max_length=SCANS_MAX)]
+    scans: Annotated[list[QueuedScan], Meta(min_length=1, max_length=SCANS_MAX)]
     batch_size: Annotated[int, Meta(ge=1, le=SCANS_MAX)]
 
 

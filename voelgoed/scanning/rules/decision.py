@@ -46,21 +46,21 @@ def decide(case: Case) -> Verdict:
     return Verdict(status="admitted", entry_number=case.history.entries + 1, day=day)
 
 
-def judge_apart(case: Case) -> Reason | None:
+def judge_stateless(case: Case) -> Reason | None:
     """What is against it whatever was scanned before: of place, time, and ticket as they are."""
     ticket = case.ticket
     if ticket is None:
         return "ticket_not_found"
     if case.attempt.direction == "exit":
         return _wrong_event(case, ticket)
-    return _first(refuse(case, ticket) for refuse in _ENTRY if refuse not in _OF_HISTORY)
+    return _first(refuse(case, ticket) for refuse in _ENTRY if refuse not in _HISTORY_CHECKS)
 
 
 def judge_history(case: Case, ticket: TicketFacts) -> Reason | None:
     """What is against it because of what was scanned before, and of that alone."""
     if case.attempt.direction == "exit":
         return "not_inside" if case.history.inside_day is None else None
-    return _first(refuse(case, ticket) for refuse in _OF_HISTORY)
+    return _first(refuse(case, ticket) for refuse in _HISTORY_CHECKS)
 
 
 def _first(reasons: Iterable[Reason | None]) -> Reason | None:
@@ -188,5 +188,5 @@ _ENTRY: tuple[Callable[[Case, TicketFacts], Reason | None], ...] = (
 )
 """What is wrong with the ticket comes before what is wrong with the place: who is sent away should
 hear what will not change by waiting."""
-_OF_HISTORY = (_scanned_just_now, _may_not_come_again, _came_too_often)
+_HISTORY_CHECKS = (_scanned_just_now, _may_not_come_again, _came_too_often)
 _REASONS: tuple[Reason, ...] = get_args(Reason)

@@ -3,7 +3,7 @@ from uuid import UUID
 
 from voelgoed.infra.database import Transaction, json_text
 from voelgoed.scanning.model.conflicts import Conflict, ConflictingScan, ConflictState
-from voelgoed.scanning.model.stories import Clash
+from voelgoed.scanning.model.scan_history import Clash
 
 
 class NewConflict(Clash, frozen=True, kw_only=True):

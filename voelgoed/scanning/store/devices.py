@@ -184,7 +184,7 @@ async def insert_pairing(tx: Transaction, pairing: PairingRow) -> None:
 
 
 async def use_pairing(tx: Transaction, token_hash: bytes, device_id: UUID) -> PairingRow | None:
-    """Once: whoever comes second, at the same moment or later, finds none."""
+    """IdempotencyKey: whoever comes second, at the same moment or later, finds none."""
     return await tx.row(
         PairingRow,
         """

@@ -4,7 +4,7 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.infra.database import ChangedMeanwhile, Transaction, json_text, refusing
-from voelgoed.scanning.model.occupancy import Counted, Room
+from voelgoed.scanning.model.occupancy import CapacityCheck, Counted
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.model.supervision import PastScan
 
@@ -26,7 +26,7 @@ async def write_scans(
     scans: Sequence[Scan],
     passing: Sequence[Passing],
     changes: Sequence[Counted],
-    rooms: Sequence[Room],
+    rooms: Sequence[CapacityCheck],
 ) -> list[Counted]:
     """With the counts that they change; gives what these are then. Where somebody else used one of
     the ids, or the room, meanwhile, nothing is written."""

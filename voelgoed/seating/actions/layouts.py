@@ -11,7 +11,7 @@ from voelgoed.accounts.actions.whitelists import existing_whitelists
 from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.venues import venue_of
 from voelgoed.infra.database import Database, Transaction
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
 from voelgoed.seating.actions.policies import policy_of
@@ -52,7 +52,7 @@ DRAFTS: dict[str, Callable[[str], Draft]] = {"text": draft_of_text, "csv": draft
 
 
 async def create_layout(
-    database: Database, caller: Caller, venue_id: UUID, new: NewLayout, key: Once | None
+    database: Database, caller: Caller, venue_id: UUID, new: NewLayout, key: IdempotencyKey | None
 ) -> Layout:
     config = await checked(new.config)
     async with database.transaction(caller.organization_id) as tx:
@@ -66,7 +66,7 @@ async def create_layout(
 
 
 async def create_version(
-    database: Database, caller: Caller, layout_id: UUID, new: NewLayout, key: Once | None
+    database: Database, caller: Caller, layout_id: UUID, new: NewLayout, key: IdempotencyKey | None
 ) -> Layout:
     """The next version of the same layout; an active one supersedes what was active."""
     config = await checked(new.config)

@@ -14,10 +14,10 @@ import asyncpg
 from voelgoed.accounts.actions.audit import record_all
 from voelgoed.accounts.model import Caller
 from voelgoed.accounts.rules.permissions import may
+from voelgoed.infra.batcher import Batcher
 from voelgoed.infra.cache import Cache
-from voelgoed.infra.conveyor import Conveyor
 from voelgoed.infra.database import Database, Transaction
-from voelgoed.infra.idempotency import Once
+from voelgoed.infra.idempotency import IdempotencyKey
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.refusal import Refusal
 from voelgoed.seating.actions.seats import retrying
@@ -88,14 +88,16 @@ class Checkout:
         self.providers = providers
         self.views = Views(database, cache)
         self._means = Means(master_key, providers, mails)
-        self._desk = Conveyor[tuple[UUID, UUID], Placing, OrderDetails](
+        self._desk = Batcher[tuple[UUID, UUID], Placing, OrderDetails](
             "orders", self._place, together_max=TOGETHER_MAX, in_flight_max=IN_FLIGHT_MAX
         )
-        self._events = Conveyor[UUID, frozenset[UUID], UUID](
+        self._events = Batcher[UUID, frozenset[UUID], UUID](
             "holds_of_orders", self._events_of, together_max=ASKED_TOGETHER_MAX, in_flight_max=2
         )
 
-    async def place(self, caller: Caller, new: NewOrder, key: Once | None) -> OrderDetails:
+    async def place(
+        self, caller: Caller, new: NewOrder, key: IdempotencyKey | None
+    ) -> OrderDetails:
         if new.payment is not None:
             _require_may_pay(caller, new.payment)
         hold_ids = frozenset(item.hold_id for item in new.items)

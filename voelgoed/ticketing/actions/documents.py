@@ -9,8 +9,8 @@ from voelgoed.accounts.actions.organizations import organization_of
 from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.events import event_of
 from voelgoed.events.actions.venues import venue_of
+from voelgoed.infra.batcher import Overloaded
 from voelgoed.infra.cache import Cache
-from voelgoed.infra.conveyor import Overloaded
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.seating.actions.views import View, see_any

@@ -11,7 +11,7 @@ from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.events import event_of, visible_event
 from voelgoed.events.model import EventNotFound
 from voelgoed.infra.database import Database, Transaction, refusing
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.master_key import MasterKey, SealBroken
 from voelgoed.infra.refusal import VersionConflict
 from voelgoed.ticketing.model.event_keys import (
@@ -99,7 +99,7 @@ async def rotate_event_key(
     master_key: MasterKey,
     caller: Caller,
     event_id: UUID,
-    key: Once | None = None,
+    key: IdempotencyKey | None = None,
 ) -> EventKey:
     async with database.transaction(caller.organization_id) as tx:
         return await once(tx, key, EventKey, lambda: _rotate(tx, master_key, caller, event_id))

@@ -12,12 +12,12 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import Deed, record_all
+from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.idempotency import (
+    IdempotencyKey,
     IdempotencyKeyReused,
-    Once,
     keep_answers,
     kept_answers,
 )
@@ -71,7 +71,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     notes: str = ""
     is_whole: bool = True
     """Else more may follow: seats are being taken one by one, and are judged when they are bought."""
-    once: Once | None = None
+    once: IdempotencyKey | None = None
 
 
 class Party(msgspec.Struct, kw_only=True):
@@ -379,7 +379,9 @@ class Batch:
             seat_states.take(tx, view, self._held_seats(self._bookings, holds)),
             store.insert_holds(tx, holds),
             insert_domain_events(tx, [reserved(tx, hold) for hold in holds]),
-            record_all(tx, [deed for party in self._parties for deed in self._deeds(party)]),
+            record_all(
+                tx, [entry for party in self._parties for entry in self._audit_entries(party)]
+            ),
             self._spend(),
         )
         await take_places(tx, view, places)
@@ -412,13 +414,13 @@ class Batch:
             if not plan.paired.isdisjoint(seats):
                 await note_wheelchairs(self._tx, party.wanted.caller, self._view, seats)
 
-    def _deeds(self, party: Party) -> list[Deed]:
+    def _audit_entries(self, party: Party) -> list[NewAuditEntry]:
         if isinstance(party.refusal, ChosenSeatGone):
             return []  # there will be another attempt
         if party.refusal is not None:
             return [failed(party.wanted, self._view.event.id, party.refusal)]
         return [
-            Deed(party.wanted.caller, "seat_reserved", "SeatHold", hold.id, _changes(hold))
+            NewAuditEntry(party.wanted.caller, "seat_reserved", "SeatHold", hold.id, _changes(hold))
             for hold in party.holds
         ]
 
@@ -434,7 +436,7 @@ class Batch:
             raise SeatsChangedMeanwhile()  # the same key at the same moment; it is answered by now
 
 
-def failed(wanted: Wanted, event_id: UUID, refusal: Refusal) -> Deed:
+def failed(wanted: Wanted, event_id: UUID, refusal: Refusal) -> NewAuditEntry:
     changes: dict[str, object] = {
         "event_id": event_id,
         "seats": list(wanted.seats),
@@ -445,7 +447,7 @@ def failed(wanted: Wanted, event_id: UUID, refusal: Refusal) -> Deed:
     if wanted.best is not None:
         changes["party"] = wanted.best.party
     subject = wanted.seats[0] if wanted.seats else str(event_id)
-    return Deed(wanted.caller, "seat_reserve_failed", "SeatHold", subject, changes)
+    return NewAuditEntry(wanted.caller, "seat_reserve_failed", "SeatHold", subject, changes)
 
 
 def _changes(hold: SeatHold) -> dict[str, object]:

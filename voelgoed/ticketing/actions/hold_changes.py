@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from voelgoed.accounts.actions.audit import Deed, record_all
+from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
 from voelgoed.accounts.model import Caller, Unauthorized
 from voelgoed.accounts.rules.permissions import may
 from voelgoed.infra.cache import Cache
@@ -52,7 +52,7 @@ async def release_hold(
 async def extend_hold(
     database: Database, cache: Cache, registry: HoldRegistry, caller: Caller, hold_id: UUID
 ) -> Hold:
-    """Once, by as long as a hold lasts from now on, with all that was held together."""
+    """IdempotencyKey, by as long as a hold lasts from now on, with all that was held together."""
     view = await _view_of(database, cache, caller, hold_id)
     if view is None:
         raise HoldEnded(hold_id=str(hold_id))
@@ -70,7 +70,11 @@ async def extend_hold(
         await store.prolong_holds(tx, ids, until)
         changes: dict[str, object] = {"held_until": until.isoformat()}
         await record_all(
-            tx, [Deed(caller, "seat_hold_extended", "SeatHold", each, changes) for each in ids]
+            tx,
+            [
+                NewAuditEntry(caller, "seat_hold_extended", "SeatHold", each, changes)
+                for each in ids
+            ],
         )
         after = await store.find_holds(tx, ids)
     await registry.forget(caller.organization_id, holds)
@@ -165,7 +169,11 @@ async def _end(
             await places.release_places(tx, view, ids, how.place_word)
     await insert_domain_events(tx, [how.event(tx, hold) for hold in holds])
     await record_all(
-        tx, [Deed(caller, how.action, "SeatHold", hold.id, _ended(hold, how)) for hold in holds]
+        tx,
+        [
+            NewAuditEntry(caller, how.action, "SeatHold", hold.id, _ended(hold, how))
+            for hold in holds
+        ],
     )
 
 

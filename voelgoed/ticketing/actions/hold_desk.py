@@ -8,10 +8,10 @@ from uuid import UUID
 
 from voelgoed.accounts.actions.audit import record_all
 from voelgoed.accounts.model import Caller, Unauthorized
+from voelgoed.infra.batcher import Batcher
 from voelgoed.infra.cache import Cache
-from voelgoed.infra.conveyor import Conveyor
 from voelgoed.infra.database import Database
-from voelgoed.infra.idempotency import Once
+from voelgoed.infra.idempotency import IdempotencyKey
 from voelgoed.infra.refusal import Refusal
 from voelgoed.seating.actions.access import denied_zones
 from voelgoed.seating.actions.questions import choose_best
@@ -48,7 +48,7 @@ class HoldDesk:
         self._database = database
         self._cache = cache
         self.registry = HoldRegistry(cache)
-        self._conveyor = Conveyor[Key, Wanted, Party](
+        self._batcher = Batcher[Key, Wanted, Party](
             "holds", self._together, together_max=TOGETHER_MAX, in_flight_max=IN_FLIGHT_MAX
         )
         self._views = Views(database, cache)
@@ -62,7 +62,7 @@ class HoldDesk:
         return await self._submit(event_id, wanted)
 
     async def book(
-        self, caller: Caller, event_id: UUID, new: NewBooking, once: Once | None
+        self, caller: Caller, event_id: UUID, new: NewBooking, once: IdempotencyKey | None
     ) -> tuple[Booking, bool]:
         """All of it, or nothing."""
         if not (new.seat_ids or new.best or new.places):
@@ -83,12 +83,12 @@ class HoldDesk:
         if wanted.caller.id is None:
             raise Unauthorized()
         key = wanted.caller.organization_id, event_id
-        party = await self._conveyor.submit(key, wanted)
+        party = await self._batcher.submit(key, wanted)
         for pause_s in CHOOSE_AGAIN_AFTER_S:
             if not isinstance(party.refusal, ChosenSeatGone):
                 break
             await asyncio.sleep(pause_s)
-            party = await self._conveyor.submit(key, wanted)
+            party = await self._batcher.submit(key, wanted)
         if isinstance(party.refusal, ChosenSeatGone):
             await self._refuse(key, [party], SeatReservationFailed())
         if party.refusal is not None:

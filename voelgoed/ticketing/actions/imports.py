@@ -12,7 +12,7 @@ from voelgoed.accounts.actions.audit import record
 from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.events import changeable_event, event_of
 from voelgoed.infra.database import Database, Transaction
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.jobs import enqueue
 from voelgoed.infra.refusal import StorageUnavailable
@@ -154,12 +154,12 @@ async def _finish(
         return await once(tx, _once(caller, upload, file_hash), TicketImport, finish)
 
 
-def _once(caller: Caller, upload: Upload, file_hash: bytes) -> Once | None:
+def _once(caller: Caller, upload: Upload, file_hash: bytes) -> IdempotencyKey | None:
     """The file is part of what was sent, and known only now."""
     if upload.key is None or caller.id is None:
         return None
     sent = ("import_tickets", upload.event_id, upload.file_name, upload.dry_run, file_hash)
-    return Once(caller.id, upload.key, sha256(msgspec.json.encode(sent)).digest())
+    return IdempotencyKey(caller.id, upload.key, sha256(msgspec.json.encode(sent)).digest())
 
 
 async def _forget(database: Database, caller: Caller, import_id: UUID) -> None:

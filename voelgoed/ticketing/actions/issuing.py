@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import Deed
+from voelgoed.accounts.actions.audit import NewAuditEntry
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.ids import new_id
@@ -118,10 +118,10 @@ def paid_deed(
     order: Order,
     tickets: Sequence[NewTicket],
     types: Mapping[UUID, TicketType],
-) -> Deed:
+) -> NewAuditEntry:
     counts = Counter(types[ticket.ticket_type_id].name for ticket in tickets)
     changes: dict[str, object] = {"number": order.number, "tickets": dict(counts)}
-    return Deed(caller, "order_paid", "Order", order.id, changes)
+    return NewAuditEntry(caller, "order_paid", "Order", order.id, changes)
 
 
 def _ticket(

@@ -9,7 +9,7 @@ import structlog
 from voelgoed.accounts.actions.audit import record
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import Database, Transaction
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.jobs import Patience, enqueue
 from voelgoed.infra.mail import Mail, MailNotSent, MailRefused
 from voelgoed.infra.rate_limit import Limit, take
@@ -58,7 +58,9 @@ class Letters:
         else:
             await self._record(letter, "order_letter_sent", done)
 
-    async def send_again(self, caller: Caller, order_id: UUID, key: Once | None) -> Posting:
+    async def send_again(
+        self, caller: Caller, order_id: UUID, key: IdempotencyKey | None
+    ) -> Posting:
         async with self._database.transaction(caller.organization_id) as tx:
             return await once(tx, key, Posting, lambda: self._enqueue(tx, caller, order_id))
 

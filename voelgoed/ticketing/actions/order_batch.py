@@ -12,11 +12,11 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import Deed, record_all
+from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
 from voelgoed.accounts.model import Caller, Unauthorized
 from voelgoed.accounts.rules.permissions import may
 from voelgoed.infra.database import Transaction
-from voelgoed.infra.idempotency import Once, keep_answers, kept_answers
+from voelgoed.infra.idempotency import IdempotencyKey, keep_answers, kept_answers
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.refusal import Refusal
@@ -75,7 +75,7 @@ class Placing(msgspec.Struct, frozen=True):
 
     caller: Caller
     new: NewOrder
-    once: Once | None
+    once: IdempotencyKey | None
 
 
 class Sale(msgspec.Struct, kw_only=True):
@@ -235,7 +235,7 @@ class OrderBatch:
             insert_tickets(tx, [ticket for sale in paid for ticket in sale.tickets]),
             insert_payments(tx, [sale.payment for sale in sales if sale.payment]),
             insert_domain_events(tx, [each for sale in sales for each in self._events(sale)]),
-            record_all(tx, [deed for sale in sales for deed in self._deeds(sale)]),
+            record_all(tx, [entry for sale in sales for entry in self._audit_entries(sale)]),
         )
         drop_holds(tx, holds)
         for sale in paid:
@@ -258,14 +258,14 @@ class OrderBatch:
             return [placed]
         return [placed, *paid_events(self._tx, sale.caller, order, sale.tickets, sale.holds)]
 
-    def _deeds(self, sale: Sale) -> list[Deed]:
+    def _audit_entries(self, sale: Sale) -> list[NewAuditEntry]:
         caller, order = sale.caller, sale.order
-        deeds = [Deed(caller, "order_placed", "Order", order.id, _summary(sale))]
+        entries = [NewAuditEntry(caller, "order_placed", "Order", order.id, _summary(sale))]
         if sale.is_paid:
-            deeds.append(paid_deed(caller, order, sale.tickets, self._types))
+            entries.append(paid_deed(caller, order, sale.tickets, self._types))
         if sale.payment is not None:
-            deeds.append(payment_deed(caller, sale.payment))
-        return deeds
+            entries.append(payment_deed(caller, sale.payment))
+        return entries
 
     def _details(self, answer: Answer) -> OrderDetails | Refusal:
         if not isinstance(answer, Sale):
@@ -311,7 +311,7 @@ async def begin_payment(
     )
 
 
-def payment_deed(caller: Caller, payment: Payment) -> Deed:
+def payment_deed(caller: Caller, payment: Payment) -> NewAuditEntry:
     action = "payment_taken" if payment.status == "succeeded" else "payment_begun"
     changes: dict[str, object] = {
         "order_id": payment.order_id,
@@ -319,7 +319,7 @@ def payment_deed(caller: Caller, payment: Payment) -> Deed:
         "amount_minor": payment.amount_minor,
         "note": payment.note,
     }
-    return Deed(caller, action, "Payment", payment.id, changes)
+    return NewAuditEntry(caller, action, "Payment", payment.id, changes)
 
 
 def _summary(sale: Sale) -> dict[str, object]:

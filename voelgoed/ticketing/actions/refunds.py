@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import Deed, record, record_all
+from voelgoed.accounts.actions.audit import NewAuditEntry, record, record_all
 from voelgoed.accounts.model import Caller
 from voelgoed.events.rules.messages import event_topic
 from voelgoed.infra.database import Transaction
@@ -223,7 +223,7 @@ async def _end(
     tell_gates(tx, ended)
     changes: dict[str, object] = {"status": status, "reason": reason}
     await record_all(
-        tx, [Deed(caller, f"ticket_{status}", "Ticket", each, changes) for each in ids]
+        tx, [NewAuditEntry(caller, f"ticket_{status}", "Ticket", each, changes) for each in ids]
     )
 
 

@@ -11,7 +11,7 @@ from voelgoed.events.model import EventNotFound
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.changes import changed
 from voelgoed.infra.database import Database, Transaction, refusing
-from voelgoed.infra.idempotency import Once, once
+from voelgoed.infra.idempotency import IdempotencyKey, once
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import VersionConflict
 from voelgoed.seating.actions.views import see
@@ -55,7 +55,7 @@ async def create_ticket_type(
     caller: Caller,
     event_id: UUID,
     new: NewTicketType,
-    key: Once | None,
+    key: IdempotencyKey | None,
 ) -> TicketType:
     named = await _zones_and_gates(database, cache, caller, event_id)
     async with database.transaction(caller.organization_id) as tx:

@@ -7,7 +7,7 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 
 from voelgoed.accounts import access
 from voelgoed.accounts.access import Call, once_for
-from voelgoed.infra.conveyor import Overloaded
+from voelgoed.infra.batcher import Overloaded
 from voelgoed.infra.idempotency import IdempotencyKeyReused
 from voelgoed.infra.master_key import MasterKeyMissing, SealBroken
 from voelgoed.infra.refusal import RateLimited

@@ -10,9 +10,9 @@ from litestar.params import FromPath, JSONBody, PathParameter
 
 from voelgoed.accounts import access
 from voelgoed.accounts.access import Call, caller_by, once_for, origin_by, require
-from voelgoed.accounts.actions.sessions import Doorman
+from voelgoed.accounts.actions.sessions import SessionLookup
 from voelgoed.events.model import EventNotFound
-from voelgoed.infra.conveyor import Overloaded
+from voelgoed.infra.batcher import Overloaded
 from voelgoed.infra.idempotency import IdempotencyKeyReused
 from voelgoed.infra.refusal import NotFound, RateLimited
 from voelgoed.infra.shapes import Data
@@ -99,7 +99,7 @@ async def reserve_seat(
 
 async def answer_reserve(asked: Asked, services: "Parts") -> Reply:
     origin = origin_by(asked.headers, asked.host)
-    caller = await caller_by(asked.headers, origin, services.doorman)
+    caller = await caller_by(asked.headers, origin, services.session_lookup)
     require(caller, "holds.write")
     event_id, source = _event_id(asked.named["event_id"]), _source(asked.body)
     booking, is_new = await services.holds.reserve(caller, event_id, asked.named["seat_id"], source)
@@ -110,7 +110,7 @@ class Parts(Protocol):
     """Of a process, those that are needed here."""
 
     @property
-    def doorman(self) -> Doorman: ...
+    def session_lookup(self) -> SessionLookup: ...
     @property
     def holds(self) -> HoldDesk: ...
 
@@ -188,7 +188,7 @@ async def release_hold(hold_id: FromPath[UUID], call: Given[Call]) -> None:
     status=200,
 )
 async def extend_hold(hold_id: FromPath[UUID], call: Given[Call]) -> Data[Hold]:
-    """Once, with all that was held together: as long from now on as a new hold."""
+    """IdempotencyKey, with all that was held together: as long from now on as a new hold."""
     hold = await actions.extend_hold(
         call.database, call.cache, _desk(call).registry, call.caller, hold_id
     )

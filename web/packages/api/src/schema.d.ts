@@ -767,7 +767,7 @@ export interface paths {
         put?: never;
         /**
          * Extend hold
-         * @description Once, with all that was held together: as long from now on as a new hold.
+         * @description IdempotencyKey, with all that was held together: as long from now on as a new hold.
          */
         post: operations["extend_hold"];
         delete?: never;
@@ -3698,25 +3698,7 @@ export interface components {
             batch_size: number;
             /** Format: uuid */
             device_id: string;
-            scans: components["schemas"]["OfflineScan"][];
-        };
-        /** OfflineScan */
-        OfflineScan: {
-            /**
-             * @default entry
-             * @enum {string}
-             */
-            direction: "entry" | "exit";
-            gate_id?: string | null;
-            offline_id?: string | null;
-            /**
-             * @default valid
-             * @enum {string}
-             */
-            outcome: "valid" | "duplicate" | "invalid" | "gate_access_denied" | "expired";
-            /** Format: date-time */
-            scanned_at: string;
-            ticket_code: string;
+            scans: components["schemas"]["QueuedScan"][];
         };
         /** OpenWork */
         OpenWork: {
@@ -4010,6 +3992,24 @@ export interface components {
         /** Data[Proposal] */
         ProposalData: {
             data: components["schemas"]["Proposal"];
+        };
+        /** QueuedScan */
+        QueuedScan: {
+            /**
+             * @default entry
+             * @enum {string}
+             */
+            direction: "entry" | "exit";
+            gate_id?: string | null;
+            offline_id?: string | null;
+            /**
+             * @default valid
+             * @enum {string}
+             */
+            outcome: "valid" | "duplicate" | "invalid" | "gate_access_denied" | "expired";
+            /** Format: date-time */
+            scanned_at: string;
+            ticket_code: string;
         };
         /** RecoveredScan */
         RecoveredScan: {

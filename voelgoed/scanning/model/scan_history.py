@@ -14,7 +14,7 @@ ConflictKind = Literal["double_entry", "duplicate_scan"]
 ConflictSeverity = Literal["critical", "low"]
 
 
-class Standing(msgspec.Struct, frozen=True):
+class Resolution(msgspec.Struct, frozen=True):
     """What a scan is in the light of all that is known."""
 
     status: ScanStatus
@@ -22,7 +22,7 @@ class Standing(msgspec.Struct, frozen=True):
     entry_number: int | None = None
 
 
-class StoryScan(Passage, frozen=True, kw_only=True):
+class HistoryScan(Passage, frozen=True, kw_only=True):
     """One that let somebody through, or that a device brought later."""
 
     ticket_id: UUID
@@ -32,14 +32,14 @@ class StoryScan(Passage, frozen=True, kw_only=True):
     reason_apart: Reason | None
     """What was against it, whatever else was scanned."""
     outcome: Outcome | None
-    standing: Standing | None
+    resolution: Resolution | None
     """Until now; None where it is new."""
 
 
-class Judged(msgspec.Struct, frozen=True):
-    scan: StoryScan
-    standing: Standing
-    winner: StoryScan | None
+class JudgedScan(msgspec.Struct, frozen=True):
+    scan: HistoryScan
+    resolution: Resolution
+    winner: HistoryScan | None
     """The entry because of which it does not stand."""
 
 

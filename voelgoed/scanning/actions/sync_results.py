@@ -12,15 +12,15 @@ from voelgoed.infra.refusal import Refusal
 from voelgoed.scanning.model.decisions import Direction, Reason
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.outcomes import Outcome
+from voelgoed.scanning.model.scan_history import HistoryScan, Resolution
 from voelgoed.scanning.model.scans import Doubt
 from voelgoed.scanning.model.stations import ScanningGate
-from voelgoed.scanning.model.stories import Standing, StoryScan
 from voelgoed.scanning.rules.presented import Presented
 from voelgoed.scanning.store.syncs import SyncedScan
 from voelgoed.ticketing.model.admissions import ScannedTicket
 
 
-class Brought(msgspec.Struct, frozen=True, kw_only=True):
+class OfflineScan(msgspec.Struct, frozen=True, kw_only=True):
     """A scan that a device made alone, as it says."""
 
     scan_id: UUID
@@ -45,10 +45,10 @@ class Brought(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(slots=True)
-class Taken:
+class SyncResult:
     """What became of one."""
 
-    brought: Brought
+    brought: OfflineScan
     device: Device
     """Of whom."""
     batch_id: UUID
@@ -59,7 +59,7 @@ class Taken:
     """Unless it is kept already."""
     is_known: bool = False
     """It is kept already."""
-    twin: "Taken | None" = None
+    twin: "SyncResult | None" = None
     """The same, brought at the same time and looked at before it."""
     is_corrected: bool = False
     """So it is, but it was not known what the device did."""
@@ -68,9 +68,9 @@ class Taken:
     is_forged: bool = False
     apart: Reason | None = None
     day: dt.date | None = None
-    story: StoryScan | None = None
-    standing: Standing | None = None
-    winner: StoryScan | None = None
+    story: HistoryScan | None = None
+    resolution: Resolution | None = None
+    winner: HistoryScan | None = None
     """The entry because of which it does not stand."""
 
     scan: SyncedScan | None = None
@@ -92,4 +92,4 @@ class Taken:
         """Nothing is wrong with it, as far as it was looked at now."""
         if self.refusal is not None:
             return False
-        return self.standing is None or self.standing.status == "admitted"
+        return self.resolution is None or self.resolution.status == "admitted"

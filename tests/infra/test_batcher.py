@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.prove.length import rounds
-from voelgoed.infra import conveyor
-from voelgoed.infra.conveyor import Conveyor, Overloaded
+from voelgoed.infra import batcher
+from voelgoed.infra.batcher import Batcher, Overloaded
 from voelgoed.infra.refusal import Conflict, StorageBusy, StorageUnavailable
 
 ROUNDS = 10_000
@@ -37,7 +37,7 @@ class Works:
         self.shut = shut
         self.at_work: dict[str, int] = defaultdict(int)
         self.at_work_most: dict[str, int] = defaultdict(int)
-        self.belt = Conveyor[str, object, object](
+        self.queue = Batcher[str, object, object](
             f"test {next(names)}",
             self.work,
             together_max=together_max,
@@ -66,7 +66,7 @@ class Works:
         return [Taken(item=item) if item == "taken" else item * 2 for item in items]  # type: ignore[operator]
 
     def ask(self, key: str, *items: object) -> "list[asyncio.Task[object]]":
-        return [asyncio.create_task(self.belt.submit(key, item)) for item in items]
+        return [asyncio.create_task(self.queue.submit(key, item)) for item in items]
 
     def sizes(self) -> list[int]:
         return [len(items) for _, items in self.batches]
@@ -81,7 +81,7 @@ class Works:
     async def emptied(self) -> None:
         """Nothing is kept of what is done; it ends a moment after its answers were given."""
         for _ in range(ROUNDS):
-            if not self.belt._belts and not self.belt._tasks:
+            if not self.queue._queues and not self.queue._tasks:
                 return
             await asyncio.sleep(0)
         raise AssertionError("something was left behind")
@@ -94,7 +94,7 @@ async def settled(tasks: "Sequence[asyncio.Task[object]]") -> list[object]:
 
 async def test_alone_it_goes_at_once():
     works = Works()
-    assert await works.belt.submit("a", 21) == 42
+    assert await works.queue.submit("a", 21) == 42
     assert works.batches == [("a", [21])]
     await works.emptied()
 
@@ -143,7 +143,7 @@ async def test_one_bad_item_takes_no_other_with_it():
     assert [found[0], found[1], found[3]] == [2, 4, 6]
     assert isinstance(found[2], Bad)
     assert works.sizes() == [4, 1, 1, 1, 1]
-    assert await works.belt.submit("a", 5) == 10, "and the next ones go as ever"
+    assert await works.queue.submit("a", 5) == 10, "and the next ones go as ever"
     await works.emptied()
 
 
@@ -155,7 +155,7 @@ async def test_storage_that_is_away_fails_all_of_them_at_once():
     assert len({id(each) for each in found}) == 3, "each has their own to add to"
     assert {str(each.__cause__) for each in found if isinstance(each, Exception)} == {"no bait"}
     assert works.sizes() == [3]
-    assert await works.belt.submit("a", 1) == 2
+    assert await works.queue.submit("a", 1) == 2
 
 
 async def test_storage_that_goes_away_while_they_are_tried_one_by_one_is_asked_no_more():
@@ -191,8 +191,8 @@ async def test_work_that_answers_too_little_is_an_error_and_not_silence():
     async def forgetful(_key: str, items: Sequence[int]) -> list[int]:
         return [item for item in items if item != 2]
 
-    belt = Conveyor[str, int, int]("forgetful", forgetful, together_max=10, in_flight_max=1)
-    tasks = [asyncio.create_task(belt.submit("a", item)) for item in (1, 2, 3)]
+    queue = Batcher[str, int, int]("forgetful", forgetful, together_max=10, in_flight_max=1)
+    tasks = [asyncio.create_task(queue.submit("a", item)) for item in (1, 2, 3)]
     found = await settled(tasks)  # type: ignore[arg-type]
     assert (found[0], found[2]) == (1, 3)
     assert isinstance(found[1], Exception)
@@ -227,19 +227,19 @@ async def test_who_goes_away_from_a_batch_that_fails_disturbs_nobody():
 
 
 async def test_where_too_many_wait_the_next_is_told_to_come_again(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(conveyor, "WAITING_MAX", 5)
+    monkeypatch.setattr(batcher, "WAITING_MAX", 5)
     works = Works(together_max=2, shut=True)
     busy = works.ask("a", 0)
     await works.begun(1)
     waiting = works.ask("a", *range(1, 6))
     await asyncio.sleep(0)
     with pytest.raises(Overloaded):
-        await works.belt.submit("a", 6)
+        await works.queue.submit("a", 6)
     works.gates["b"].set()
-    assert await works.belt.submit("b", 7) == 14, "which is no concern of the others"
+    assert await works.queue.submit("b", 7) == 14, "which is no concern of the others"
     works.gates["a"].set()
     assert await settled(busy + waiting) == [0, 2, 4, 6, 8, 10]
-    assert await works.belt.submit("a", 6) == 12
+    assert await works.queue.submit("a", 6) == 12
     await works.emptied()
 
 
@@ -279,7 +279,7 @@ class Visit:
     async def make(self, works: Works) -> object:
         for _ in range(self.comes):
             await asyncio.sleep(0)
-        asking = asyncio.create_task(works.belt.submit(self.key, self.item))
+        asking = asyncio.create_task(works.queue.submit(self.key, self.item))
         if self.leaves is not None:
             for _ in range(self.leaves):
                 await asyncio.sleep(0)
@@ -338,7 +338,7 @@ async def test_thousands_from_everywhere_are_each_answered_once():
         answers: list[tuple[object, object]] = []
         for at in range(20):
             item = number * 1_000 + at
-            answers.append((item, await works.belt.submit(random.choice("abcde"), item)))
+            answers.append((item, await works.queue.submit(random.choice("abcde"), item)))
         return answers
 
     async with asyncio.timeout(60):

@@ -8,7 +8,7 @@ import datetime as dt
 from dataclasses import dataclass
 from uuid import UUID
 
-from voelgoed.scanning.model.occupancy import Room
+from voelgoed.scanning.model.occupancy import CapacityCheck
 from voelgoed.scanning.rules.tally import Tally
 
 
@@ -20,7 +20,7 @@ class _Limited:
     """By how many at most, by this batch alone, right after the rule let somebody in."""
 
 
-class Rooms:
+class GateCapacity:
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
         self._limited: dict[tuple[UUID, dt.date], _Limited] = {}
@@ -32,11 +32,11 @@ class Rooms:
             filled = max(filled, before.filled)
         self._limited[gate_id, day] = _Limited(event_id, most, filled)
 
-    def afterwards(self) -> list[Room]:
+    def afterwards(self) -> list[CapacityCheck]:
         """How many may be inside when all of it is written. After the gate was fullest others may
         have left, or been let in by hand."""
         return [
-            Room(gate_id, day, each.most - each.filled + self._inside(each, gate_id, day))
+            CapacityCheck(gate_id, day, each.most - each.filled + self._inside(each, gate_id, day))
             for (gate_id, day), each in self._limited.items()
         ]
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from voelgoed.events.model import EventDay
 from voelgoed.scanning.model.decisions import EventFacts, TicketFacts
-from voelgoed.scanning.model.stories import Judged, Standing, StoryScan
-from voelgoed.scanning.rules.story import clashes_of, settled_before, tell
+from voelgoed.scanning.model.scan_history import HistoryScan, JudgedScan, Resolution
+from voelgoed.scanning.rules.reconcile import clashes_of, frozen_prefix, tell
 
 EVENT, TICKET = UUID(int=1), UUID(int=3)
 START = datetime(2030, 6, 1, 16, tzinfo=UTC)
@@ -44,7 +44,7 @@ def a_ticket(limit: int | None = None, reentry: str = "allowed") -> TicketFacts:
     )
 
 
-def a_scan(number: int, second: int, **more: object) -> StoryScan:
+def a_scan(number: int, second: int, **more: object) -> HistoryScan:
     given: dict[str, object] = {
         "direction": "entry",
         "source": "offline_sync",
@@ -53,7 +53,7 @@ def a_scan(number: int, second: int, **more: object) -> StoryScan:
         **more,
     }
     given.setdefault("outcome", "valid" if given["is_let_in"] else "duplicate")
-    return StoryScan(
+    return HistoryScan(
         id=UUID(int=100 + number),
         event_id=EVENT,
         gate_id=UUID(int=10),
@@ -62,21 +62,21 @@ def a_scan(number: int, second: int, **more: object) -> StoryScan:
         scanned_at_canonical=START + timedelta(seconds=second),
         day=DAY.date,
         ticket_id=TICKET,
-        standing=None,
+        resolution=None,
         **given,  # pyright: ignore[reportArgumentType]
     )
 
 
 def learn(
-    known: list[StoryScan], new: list[StoryScan], ticket: TicketFacts, event: EventFacts = FACTS
-) -> tuple[list[StoryScan], list[Judged]]:
+    known: list[HistoryScan], new: list[HistoryScan], ticket: TicketFacts, event: EventFacts = FACTS
+) -> tuple[list[HistoryScan], list[JudgedScan]]:
     after = [*known, *new]
-    told = tell(event, ticket, after, settled_before(after, {each.id for each in new}))
-    return [msgspec.structs.replace(each.scan, standing=each.standing) for each in told], told
+    told = tell(event, ticket, after, frozen_prefix(after, {each.id for each in new}))
+    return [msgspec.structs.replace(each.scan, resolution=each.resolution) for each in told], told
 
 
-def standings(told: list[Judged]) -> list[tuple[UUID, Standing, UUID | None]]:
-    return [(each.scan.id, each.standing, each.winner and each.winner.id) for each in told]
+def standings(told: list[JudgedScan]) -> list[tuple[UUID, Resolution, UUID | None]]:
+    return [(each.scan.id, each.resolution, each.winner and each.winner.id) for each in told]
 
 
 scans = st.lists(
@@ -103,12 +103,12 @@ scans = st.lists(
     st.integers(),
 )
 def test_it_does_not_matter_in_which_order_and_how_many_at_a_time_scans_become_known(
-    story: list[StoryScan], limit: int | None, reentry: str, seed: int
+    story: list[HistoryScan], limit: int | None, reentry: str, seed: int
 ):
     ticket, random = a_ticket(limit, reentry), Random(seed)
     at_once = learn([], story, ticket)[1]
-    left, known = list(story), list[StoryScan]()
-    told: list[Judged] = []
+    left, known = list(story), list[HistoryScan]()
+    told: list[JudgedScan] = []
     random.shuffle(left)
     while left:
         some = random.randint(1, len(left))
@@ -120,14 +120,14 @@ def test_it_does_not_matter_in_which_order_and_how_many_at_a_time_scans_become_k
 
 @given(scans, st.sampled_from([None, 1]), st.sampled_from(["allowed", "after_exit", "never"]))
 def test_whoever_was_turned_away_never_counts_and_changes_nothing(
-    story: list[StoryScan], limit: int | None, reentry: str
+    story: list[HistoryScan], limit: int | None, reentry: str
 ):
     ticket = a_ticket(limit, reentry)
     told = learn([], story, ticket)[1]
     by_hand = [each for each in told if each.scan.source == "supervisor"]
-    assert all(each.standing.status == "admitted" for each in by_hand)
+    assert all(each.resolution.status == "admitted" for each in by_hand)
     turned_away = [each for each in told if not each.scan.is_let_in and each not in by_hand]
-    assert all(each.standing.status == "denied" for each in turned_away)
+    assert all(each.resolution.status == "denied" for each in turned_away)
     let_in = [each for each in story if each.is_let_in or each.source == "supervisor"]
     assert standings(learn([], let_in, ticket)[1]) == [
         each for each in standings(told) if each[0] not in {a.scan.id for a in turned_away}
@@ -152,7 +152,7 @@ def test_an_earlier_one_can_make_a_conflict_disappear():
     assert [each.scan_id for each in clashes_of(told)] == [four.id]
     _, told = learn(known, [before], a_ticket())
     assert [each.scan_id for each in clashes_of(told)] == [zero.id]
-    assert [each.standing.status for each in told] == ["admitted", "denied", "admitted"]
+    assert [each.resolution.status for each in told] == ["admitted", "denied", "admitted"]
 
 
 def test_whom_we_turned_away_ourselves_is_no_conflict():
@@ -160,7 +160,7 @@ def test_whom_we_turned_away_ourselves_is_no_conflict():
     told = tell(
         FACTS, a_ticket(), [entered, a_scan(2, 10, source="online", is_let_in=False)], set()
     )
-    assert told[1].standing.status == "denied"
+    assert told[1].resolution.status == "denied"
     assert clashes_of(told) == []
 
 
@@ -173,18 +173,18 @@ def test_equal_moments_go_by_device_then_by_scan():
 def test_what_is_against_a_scan_apart_stays_so_whatever_else_is_known():
     wrong = a_scan(1, 0, reason_apart="wrong_gate")
     told = learn([], [wrong, a_scan(2, 10)], a_ticket())[1]
-    assert [each.standing.reason for each in told] == ["wrong_gate", None]
+    assert [each.resolution.reason for each in told] == ["wrong_gate", None]
     told = learn([], [a_scan(2, -10), wrong], a_ticket())[1]
-    assert told[1].standing.reason == "already_scanned"  # which is asked first
+    assert told[1].resolution.reason == "already_scanned"  # which is asked first
 
 
 def test_a_double_entry_is_one_whatever_else_is_wrong_with_it():
     never = a_ticket(reentry="never")
     told = learn([], [a_scan(1, 0), a_scan(2, 600, reason_apart="wrong_gate")], never)[1]
-    assert told[1].standing.reason == "wrong_gate"
+    assert told[1].resolution.reason == "wrong_gate"
     assert [each.kind for each in clashes_of(told)] == ["double_entry"]
     told = learn([], [a_scan(1, 0), a_scan(2, 60, reason_apart="ticket_voided")], a_ticket())[1]
-    assert told[1].standing.reason == "ticket_voided"
+    assert told[1].resolution.reason == "ticket_voided"
     assert [each.kind for each in clashes_of(told)] == ["double_entry"]
 
 
@@ -193,13 +193,13 @@ def test_the_cases_in_whatever_order_their_scans_become_known(case: dict[str, An
     base, gives = CONTRACT["base"], case["gives"]
     event = msgspec.convert(base["event"], EventFacts)
     ticket = msgspec.convert({**base["ticket"], **case["with"]}, TicketFacts)
-    scans = [msgspec.convert({**CONTRACT["scan"], **each}, StoryScan) for each in case["scans"]]
+    scans = [msgspec.convert({**CONTRACT["scan"], **each}, HistoryScan) for each in case["scans"]]
     for order in permutations(scans):
-        known, told = list[StoryScan](), list[Judged]()
+        known, told = list[HistoryScan](), list[JudgedScan]()
         for scan in order:
             known, told = learn(known, [scan], ticket, event)
         assert [
-            {"scan_id": str(each.scan.id), **msgspec.to_builtins(each.standing)} for each in told
+            {"scan_id": str(each.scan.id), **msgspec.to_builtins(each.resolution)} for each in told
         ] == gives["standings"]
         clashes = msgspec.to_builtins(clashes_of(told))
         assert [

@@ -12,8 +12,8 @@ from voelgoed.scanning.model.decisions import (
 )
 from voelgoed.scanning.model.occupancy import Passage
 from voelgoed.scanning.model.outcomes import Outcome
+from voelgoed.scanning.model.scan_history import HistoryScan, Resolution
 from voelgoed.scanning.model.scans import Source
-from voelgoed.scanning.model.stories import Standing, StoryScan
 
 
 class _Row(Passage, frozen=True, kw_only=True):
@@ -26,8 +26,8 @@ class _Row(Passage, frozen=True, kw_only=True):
     reason_denied: Reason | None
     entry_number: int | None
 
-    def told(self) -> StoryScan:
-        return StoryScan(
+    def told(self) -> HistoryScan:
+        return HistoryScan(
             id=self.id,
             event_id=self.event_id,
             gate_id=self.gate_id,
@@ -41,7 +41,7 @@ class _Row(Passage, frozen=True, kw_only=True):
             is_let_in=self.is_let_in,
             reason_apart=self.reason_apart,
             outcome=self._outcome(),
-            standing=Standing(self.status, self.reason_denied, self.entry_number),
+            resolution=Resolution(self.status, self.reason_denied, self.entry_number),
         )
 
     def _outcome(self) -> Outcome | None:
@@ -51,7 +51,7 @@ class _Row(Passage, frozen=True, kw_only=True):
         return "valid" if self.is_let_in else "invalid"
 
 
-async def find_stories(tx: Transaction, codes: Sequence[str]) -> list[StoryScan]:
+async def find_histories(tx: Transaction, codes: Sequence[str]) -> list[HistoryScan]:
     """Of tickets by their codes: scans that let somebody through, and those that devices brought later. Without
     what was annulled, what was for another event, and what was recovered and nobody accepted."""
     found = await tx.rows(
@@ -94,7 +94,7 @@ async def find_stories(tx: Transaction, codes: Sequence[str]) -> list[StoryScan]
 
 async def find_recovered(
     tx: Transaction, scan_ids: Sequence[UUID], *, only_signed: bool
-) -> list[StoryScan]:
+) -> list[HistoryScan]:
     """Of these, those from a file about which nobody has decided: they count once they are ruled on."""
     found = await tx.rows(
         _Row,

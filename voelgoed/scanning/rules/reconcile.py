@@ -19,8 +19,8 @@ from voelgoed.scanning.model.decisions import (
     TicketFacts,
 )
 from voelgoed.scanning.model.outcomes import Outcome
+from voelgoed.scanning.model.scan_history import Clash, HistoryScan, JudgedScan, Resolution
 from voelgoed.scanning.model.scans import Scan
-from voelgoed.scanning.model.stories import Clash, Judged, Standing, StoryScan
 from voelgoed.scanning.rules.attendance import come_in, leave
 from voelgoed.scanning.rules.decision import (
     Case,
@@ -42,32 +42,32 @@ _ANY_GATE = GateFacts(
 def tell(
     event: EventFacts,
     ticket: TicketFacts,
-    scans: Sequence[StoryScan],
-    settled: Collection[UUID],
-) -> list[Judged]:
-    """In their order. Those that are settled stay as they stand."""
+    scans: Sequence[HistoryScan],
+    frozen: Collection[UUID],
+) -> list[JudgedScan]:
+    """In their order. Those that are frozen stay as they stand."""
     attendance, last = blank(ticket.id, ticket.status), None
-    told: list[Judged] = []
-    strangers = _Strangers(event, ticket)
+    told: list[JudgedScan] = []
+    irregular = _IrregularEntries(event, ticket)
     for scan in in_order(scans):
         against = _judge_history(event, ticket, attendance, scan)
-        standing = scan.standing if scan.id in settled else None
-        if standing is None:
-            standing = _judge(attendance, scan, against)
-        is_repeated = against is not None or standing.reason in REASONS_OF_HISTORY
-        is_entry, is_admitted = scan.direction == "entry", standing.status == "admitted"
+        resolution = scan.resolution if scan.id in frozen else None
+        if resolution is None:
+            resolution = _judge(attendance, scan, against)
+        is_repeated = against is not None or resolution.reason in REASONS_OF_HISTORY
+        is_entry, is_admitted = scan.direction == "entry", resolution.status == "admitted"
         winner = last if is_entry and is_repeated and not is_admitted else None
-        told.append(Judged(scan, standing, winner))
+        told.append(JudgedScan(scan, resolution, winner))
         if is_admitted:
-            strangers.meet(scan, told)
+            irregular.meet(scan, told)
             attendance = _after(attendance, scan)
             last = scan if is_entry else last
         elif is_entry and scan.is_let_in and winner is None:
-            strangers.add(attendance, scan, len(told) - 1)
+            irregular.add(attendance, scan, len(told) - 1)
     return told
 
 
-class _Strangers:
+class _IrregularEntries:
     """Who came in with a ticket though something was against that scan alone: it was void, or not for
     there. They count for nothing, but they are inside: who comes in with it after them, and would not
     have if they counted, is the second person."""
@@ -80,37 +80,37 @@ class _Strangers:
         self._attendance: Attendance | None = None
         """If they counted."""
 
-    def add(self, attendance: Attendance, scan: StoryScan, place: int) -> None:
+    def add(self, attendance: Attendance, scan: HistoryScan, place: int) -> None:
         self._attendance = _after(self._attendance or attendance, scan)
         self._places.append(place)
 
-    def meet(self, scan: StoryScan, told: list[Judged]) -> None:
+    def meet(self, scan: HistoryScan, told: list[JudgedScan]) -> None:
         attendance = self._attendance
         if attendance is None:
             return
         against = _judge_history(self._event, self._ticket, attendance, scan)
         if scan.direction == "entry" and against is not None:
             for place in self._places:
-                told[place] = Judged(told[place].scan, told[place].standing, scan)
+                told[place] = JudgedScan(told[place].scan, told[place].resolution, scan)
             self._places, self._attendance = [], None
         else:
             self._attendance = _after(attendance, scan)
 
 
-def settled_before(scans: Sequence[StoryScan], unsettled: Collection[UUID]) -> set[UUID]:
+def frozen_prefix(scans: Sequence[HistoryScan], changed: Collection[UUID]) -> set[UUID]:
     """Those before the first of these, to which they do not matter."""
-    return {scan.id for scan in takewhile(lambda scan: scan.id not in unsettled, in_order(scans))}
+    return {scan.id for scan in takewhile(lambda scan: scan.id not in changed, in_order(scans))}
 
 
 def corrected(
-    scan: Scan, ticket_id: UUID, told: Iterable[StoryScan], outcome: Outcome, day: dt.date
-) -> StoryScan | None:
+    scan: Scan, ticket_id: UUID, told: Iterable[HistoryScan], outcome: Outcome, day: dt.date
+) -> HistoryScan | None:
     """What we answered, as what the device did; None where that is the same."""
     stood = next((each for each in told if each.id == scan.id), None)
     is_let_in = outcome == "valid"
     if (stood is not None and stood.is_let_in) == is_let_in:
         return None
-    return StoryScan(
+    return HistoryScan(
         id=scan.id,
         event_id=scan.event_id,
         gate_id=scan.gate_id,
@@ -124,12 +124,12 @@ def corrected(
         is_let_in=is_let_in,
         reason_apart=lasting(scan.reason_denied),
         outcome=outcome,
-        standing=stood.standing if stood else Standing(scan.status, scan.reason_denied),
+        resolution=stood.resolution if stood else Resolution(scan.status, scan.reason_denied),
     )
 
 
 def _judge_history(
-    event: EventFacts, ticket: TicketFacts, attendance: Attendance, scan: StoryScan
+    event: EventFacts, ticket: TicketFacts, attendance: Attendance, scan: HistoryScan
 ) -> Reason | None:
     attempt = Attempt(at=scan.scanned_at_canonical, direction=scan.direction, issue=None)
     history = history_of(attendance)
@@ -137,30 +137,30 @@ def _judge_history(
     return judge_history(case, ticket)
 
 
-def _judge(attendance: Attendance, scan: StoryScan, against: Reason | None) -> Standing:
+def _judge(attendance: Attendance, scan: HistoryScan, against: Reason | None) -> Resolution:
     if scan.source == "supervisor":
-        return Standing("admitted", None, _entry_number(attendance, scan))
+        return Resolution("admitted", None, _entry_number(attendance, scan))
     # Whom we let in, and a device that did not hear us turned away: only that device knows why.
     is_unheard = scan.source == "online" and not scan.is_let_in
     reason = scan.reason_apart if is_unheard else foremost(scan.reason_apart, against)
     if reason is None and not scan.is_let_in:
         reason = reason_of(scan.outcome or "invalid")
     if reason is not None:
-        return Standing("denied", reason)
-    return Standing("admitted", None, _entry_number(attendance, scan))
+        return Resolution("denied", reason)
+    return Resolution("admitted", None, _entry_number(attendance, scan))
 
 
-def _entry_number(attendance: Attendance, scan: StoryScan) -> int | None:
+def _entry_number(attendance: Attendance, scan: HistoryScan) -> int | None:
     return attendance.scan_count + 1 if scan.direction == "entry" else None
 
 
-def _after(attendance: Attendance, scan: StoryScan) -> Attendance:
+def _after(attendance: Attendance, scan: HistoryScan) -> Attendance:
     if scan.direction == "entry":
         return come_in(attendance, scan.scanned_at_canonical, scan.gate_id, scan.day)
     return leave(attendance, scan.scanned_at_canonical)
 
 
-def clashes_of(told: Iterable[Judged]) -> list[Clash]:
+def clashes_of(told: Iterable[JudgedScan]) -> list[Clash]:
     """Critical where two were let in with one ticket, low where a device alone turned the second away.
     Whom we turned away ourselves was answered right."""
     return [

@@ -8,8 +8,8 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.accounts.model import Caller
+from voelgoed.infra.batcher import Batcher
 from voelgoed.infra.cache import Cache
-from voelgoed.infra.conveyor import Conveyor
 from voelgoed.infra.database import (
     AT_ONCE_LOCK_TIMEOUT_MS,
     ChangedMeanwhile,
@@ -19,11 +19,11 @@ from voelgoed.infra.database import (
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.refusal import StorageBusy, StorageUnavailable
 from voelgoed.scanning.actions.batch import Batch, HintsWrong
+from voelgoed.scanning.actions.event_context import EventContext, PlansMissing
 from voelgoed.scanning.actions.figures import count_scans
 from voelgoed.scanning.actions.last_scans import Entered, LastScans
-from voelgoed.scanning.actions.surroundings import PlansMissing, Surroundings
+from voelgoed.scanning.actions.scan_requests import Credential, Outcome, Wanted
 from voelgoed.scanning.actions.watch import FraudWatch
-from voelgoed.scanning.actions.wishes import Credential, Outcome, Wanted
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
 from voelgoed.scanning.model.scans import Answer, NewScan, Scan, SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate
@@ -44,14 +44,14 @@ BUSY_S = ANSWER_S - 2 * AT_ONCE_LOCK_TIMEOUT_MS / 1000
 """How long there is time to queue once more: to wait for the lock together, and then alone."""
 
 
-class ScanDesk:
+class ScanPipeline:
     def __init__(self, database: Database, cache: Cache, watch: FraudWatch) -> None:
         self._database = database
         self._watch = watch
-        self.around = Surroundings(database, cache)
+        self.context = EventContext(database, cache)
         self.last_scans = LastScans(cache)
         self._given_up: set[asyncio.Future[Sequence[Answer | Exception]]] = set()
-        self._conveyor = Conveyor[UUID, Wanted, Answer](
+        self._batcher = Batcher[UUID, Wanted, Answer](
             "scans", self._in_time, together_max=TOGETHER_MAX, in_flight_max=IN_FLIGHT_MAX
         )
 
@@ -79,7 +79,7 @@ class ScanDesk:
         begun = time.monotonic()
         while True:
             try:
-                return await self._conveyor.submit(wanted.caller.organization_id, wanted)
+                return await self._batcher.submit(wanted.caller.organization_id, wanted)
             except StorageBusy:
                 if time.monotonic() - begun > BUSY_S:
                     raise
@@ -112,7 +112,7 @@ class ScanDesk:
             try:
                 return await self._attempt(organization_id, wishes)
             except PlansMissing as missing:
-                await self.around.bring(missing)
+                await self.context.bring(missing)
             except HintsWrong:
                 wishes = [msgspec.structs.replace(wanted, last=None) for wanted in wishes]
             except ChangedMeanwhile:
@@ -146,7 +146,7 @@ class ScanDesk:
     ) -> Sequence[Answer | Exception]:
         begun = time.monotonic()
         async with self._database.at_once(organization_id) as tx:
-            batch = Batch(tx, self._database, self.around, wishes)
+            batch = Batch(tx, self._database, self.context, wishes)
             await batch.read()
             await batch.decide()
             await self._complete(organization_id, batch.outcomes)
@@ -169,7 +169,7 @@ class ScanDesk:
                 outcome.place = await admissions.place_of(tx, outcome.scan.ticket_id)
                 gates = await stations.find_gates(tx, [], [outcome.scan.gate_id])
                 for gate in gates:  # if there still is
-                    self.around.require_plans(organization_id, [gate])
+                    self.context.require_plans(organization_id, [gate])
                     outcome.gate = gate
 
     def _answer(self, tx: Transaction, outcome: Outcome) -> Answer | Exception:
@@ -177,7 +177,7 @@ class ScanDesk:
             return outcome.refusal
         scan, gate, place = outcome.scan, outcome.gate, outcome.place
         assert scan is not None
-        seat = self.around.seat(gate.layout_id, place) if gate and place else None
+        seat = self.context.seat(gate.layout_id, place) if gate and place else None
         if outcome.is_new:
             _tell(tx, scan, seat)
         return answer_of(scan, seat)

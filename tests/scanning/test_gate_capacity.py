@@ -1,4 +1,4 @@
-"""Room at a gate, counted by one batch while others count too, without any database."""
+"""CapacityCheck at a gate, counted by one batch while others count too, without any database."""
 
 import datetime as dt
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voelgoed.scanning.rules.rooms import Rooms
+from voelgoed.scanning.rules.gate_capacity import GateCapacity
 from voelgoed.scanning.rules.tally import Move, Tally
 
 EVENT, GATE, ELSEWHERE = UUID(int=1), UUID(int=2), UUID(int=3)
@@ -22,7 +22,7 @@ def test_it_is_found_too_full_when_it_was_too_full_for_somebody_whom_the_rule_le
 ):
     """`read` were inside when the batch was decided, so many more or fewer when it is written."""
     tally = Tally()
-    rooms = Rooms(tally)
+    rooms = GateCapacity(tally)
     here = tally.presence(EVENT, DAY, GATE, None)
     there = tally.presence(EVENT, DAY, ELSEWHERE, None)
     moves = {
@@ -47,4 +47,4 @@ def test_it_is_found_too_full_when_it_was_too_full_for_somebody_whom_the_rule_le
 
 
 def test_a_gate_where_the_rule_let_nobody_in_is_not_looked_at():
-    assert Rooms(Tally()).afterwards() == []
+    assert GateCapacity(Tally()).afterwards() == []

@@ -10,20 +10,20 @@ from uuid import UUID
 
 import structlog
 
-from voelgoed.accounts.actions.audit import Deed, record_all
+from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
 from voelgoed.infra import metrics, rate_limit
-from voelgoed.infra.conveyor import Conveyor
+from voelgoed.infra.batcher import Batcher
 from voelgoed.infra.database import ChangedMeanwhile, Database, Transaction
 from voelgoed.infra.rate_limit import Limit
 from voelgoed.infra.refusal import RateLimited, Refusal, StorageBusy, Unavailable
 from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.blocking import block_devices
 from voelgoed.scanning.actions.deliveries import A, Delivery
+from voelgoed.scanning.actions.event_context import EventContext
 from voelgoed.scanning.actions.figures import count_synced
 from voelgoed.scanning.actions.last_scans import Entered, LastScans
 from voelgoed.scanning.actions.own_device import DeviceCaller, own_device
 from voelgoed.scanning.actions.policies import policies_of
-from voelgoed.scanning.actions.surroundings import Surroundings
 from voelgoed.scanning.actions.sync_batch import Answer, SyncBatch, Work
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
@@ -54,23 +54,23 @@ FAILURES_NOTED = Limit(20, SYNC_PERIOD)
 """Of each device."""
 
 
-class SyncDesk:
+class SyncPipeline:
     def __init__(
         self,
         database: Database,
-        around: Surroundings,
+        context: EventContext,
         last_scans: LastScans,
         batches_per_minute_max: int,
     ) -> None:
         self._database = database
-        self._around = around
+        self._context = context
         self._last_scans = last_scans
         self.batch_limit = Limit(batches_per_minute_max, SYNC_PERIOD)
         self.queue_limit = Limit(QUEUES_PER_MINUTE_MAX, SYNC_PERIOD)
         self._waiting = Counter[UUID]()
         self._one_large = asyncio.Lock()
         self._own_large = defaultdict[UUID, asyncio.Lock](asyncio.Lock)
-        self._conveyor = Conveyor[UUID, Work, Answer](
+        self._batcher = Batcher[UUID, Work, Answer](
             "syncs", self._together, together_max=TOGETHER_MAX, in_flight_max=IN_FLIGHT_MAX
         )
 
@@ -125,7 +125,7 @@ class SyncDesk:
         """Small ones go together, large ones one after the other, the organisations in turn."""
         organization_id = work.proven.caller.organization_id
         if len(work.delivery) <= SIGNED_SCANS_MAX:
-            return await self._conveyor.submit(organization_id, work)
+            return await self._batcher.submit(organization_id, work)
         async with self._own_large[organization_id], self._one_large:
             [answer] = await self._together(organization_id, [work])
         if isinstance(answer, Exception):
@@ -147,7 +147,7 @@ class SyncDesk:
         begun = time.monotonic()
         for _ in range(ATTEMPTS_MAX):
             try:
-                await SyncBatch(self._database, self._around, works).take_in(organization_id)
+                await SyncBatch(self._database, self._context, works).take_in(organization_id)
             except ChangedMeanwhile:
                 continue
             await self._follow_up(organization_id, works, begun)
@@ -210,7 +210,7 @@ class SyncDesk:
                     return
                 changes: dict[str, object] = {"error": refusal.code, **refusal.details}
                 await record_all(
-                    tx, [Deed(caller, "sync_refused", "ScanDevice", caller.id, changes)]
+                    tx, [NewAuditEntry(caller, "sync_refused", "ScanDevice", caller.id, changes)]
                 )
                 gates = await stations.find_gates(tx, [caller.id])
                 suspicion = failing_device(

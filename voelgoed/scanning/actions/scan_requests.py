@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import Deed
+from voelgoed.accounts.actions.audit import NewAuditEntry
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.refusal import Refusal
 from voelgoed.scanning.actions.last_scans import LastScan
@@ -137,12 +137,12 @@ def _admission(outcome: Outcome, gate: ScanningGate) -> ScanDetails:
     )
 
 
-def deed_of(outcome: Outcome) -> Deed | None:
+def audit_entry_of(outcome: Outcome) -> NewAuditEntry | None:
     """For the audit log. What was answered before is in it already."""
     wanted, scan = outcome.wanted, outcome.scan
     if outcome.refusal is not None:
         refused: dict[str, object] = {"ticket_code": wanted.code, "error": outcome.refusal.code}
-        return Deed(wanted.caller, "scan_refused", "Scan", wanted.scan_id, refused)
+        return NewAuditEntry(wanted.caller, "scan_refused", "Scan", wanted.scan_id, refused)
     if scan is None or not outcome.is_new:
         return None
     changes: dict[str, object] = {
@@ -157,10 +157,10 @@ def deed_of(outcome: Outcome) -> Deed | None:
     }
     if scan.status == "denied":
         changes["reason"] = scan.reason_denied
-        return Deed(wanted.caller, "ticket_scan_denied", "Scan", scan.id, changes)
+        return NewAuditEntry(wanted.caller, "ticket_scan_denied", "Scan", scan.id, changes)
     assert outcome.before is not None
     changes["scan_count"] = scan.entry_number or outcome.before.scan_count
     if isinstance(wanted.by, Override):
         changes["overridden"], changes["reason"] = outcome.overridden, wanted.by.reason
-        return Deed(wanted.caller, "ticket_admitted_by_hand", "Scan", scan.id, changes)
-    return Deed(wanted.caller, "ticket_scanned", "Scan", scan.id, changes)
+        return NewAuditEntry(wanted.caller, "ticket_admitted_by_hand", "Scan", scan.id, changes)
+    return NewAuditEntry(wanted.caller, "ticket_scanned", "Scan", scan.id, changes)

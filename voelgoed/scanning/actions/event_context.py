@@ -47,7 +47,7 @@ class PlansMissing(Exception):
         """By layout."""
 
 
-class Surroundings:
+class EventContext:
     """Neither can be wrong: days belong to a version of their event, a layout never changes."""
 
     def __init__(self, database: Database, cache: Cache) -> None:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence, Sized
 from typing import Generic, TypeVar
 
-from voelgoed.infra.metrics import conveyor_batches
+from voelgoed.infra.metrics import batch_sizes
 from voelgoed.infra.refusal import StorageBusy, StorageUnavailable, Unavailable
 
 K = TypeVar("K", bound=Hashable)
@@ -31,7 +31,7 @@ class Overloaded(Unavailable):
     """Too many want the same at this moment; try again shortly."""
 
 
-class _Belt(Generic[I, R]):
+class _Queue(Generic[I, R]):
     def __init__(self) -> None:
         self.waiting: deque[tuple[I, asyncio.Future[R]]] = deque()
         self.runners = 0
@@ -57,7 +57,7 @@ def _fault_of(future: "asyncio.Future[R]") -> BaseException | None:
     return None if future.cancelled() else future.exception()
 
 
-class Conveyor(Generic[K, I, R]):
+class Batcher(Generic[K, I, R]):
     def __init__(
         self,
         name: str,
@@ -70,41 +70,41 @@ class Conveyor(Generic[K, I, R]):
         concerns all of them: they are then tried one by one, so that one bad item takes no other
         with it."""
         self._work = work
-        self._sizes = conveyor_batches.labels(name)
+        self._sizes = batch_sizes.labels(name)
         self._together_max = together_max
         self._in_flight_max = in_flight_max
-        self._belts: dict[K, _Belt[I, R]] = {}
+        self._queues: dict[K, _Queue[I, R]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def submit(self, key: K, item: I) -> R:
-        belt = self._belts.get(key)
-        if belt is None:
-            belt = self._belts[key] = _Belt()
-        if len(belt.waiting) >= WAITING_MAX:
+        queue = self._queues.get(key)
+        if queue is None:
+            queue = self._queues[key] = _Queue()
+        if len(queue.waiting) >= WAITING_MAX:
             raise Overloaded()
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
-        belt.waiting.append((item, future))
-        if belt.runners < self._in_flight_max:
-            belt.runners += 1
+        queue.waiting.append((item, future))
+        if queue.runners < self._in_flight_max:
+            queue.runners += 1
             # It begins when the loop comes round, and takes what came in until then.
-            task = asyncio.create_task(self._run(key, belt))
+            task = asyncio.create_task(self._run(key, queue))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return await future
 
-    async def _run(self, key: K, belt: _Belt[I, R]) -> None:
+    async def _run(self, key: K, queue: _Queue[I, R]) -> None:
         try:
-            while belt.waiting:
-                await _until_all_are_here(belt.waiting)
-                count = min(len(belt.waiting), self._together_max)
+            while queue.waiting:
+                await _until_all_are_here(queue.waiting)
+                count = min(len(queue.waiting), self._together_max)
                 if count:  # another batch may have taken them meanwhile
-                    await self._carry(key, [belt.waiting.popleft() for _ in range(count)])
+                    await self._run_batch(key, [queue.waiting.popleft() for _ in range(count)])
         finally:
-            belt.runners -= 1
-            if not belt.runners and not belt.waiting:
-                self._belts.pop(key, None)
+            queue.runners -= 1
+            if not queue.runners and not queue.waiting:
+                self._queues.pop(key, None)
 
-    async def _carry(self, key: K, batch: list[tuple[I, "asyncio.Future[R]"]]) -> None:
+    async def _run_batch(self, key: K, batch: list[tuple[I, "asyncio.Future[R]"]]) -> None:
         self._sizes.observe(len(batch))
         try:
             results = await self._work(key, [item for item, _ in batch])
@@ -112,14 +112,14 @@ class Conveyor(Generic[K, I, R]):
                 raise RuntimeError(f"{len(results)} results for {len(batch)} items")
         except StorageBusy as fault:
             if len(batch) > 1:
-                await self._carry_each(key, batch, fault)
+                await self._run_each(key, batch, fault)
                 return
             results = [fault]
         except StorageUnavailable as fault:
             # For all, and one by one would only take longer; so would it for those who wait.
-            belt = self._belts.get(key)
-            while belt is not None and belt.waiting:
-                batch.append(belt.waiting.popleft())
+            queue = self._queues.get(key)
+            while queue is not None and queue.waiting:
+                batch.append(queue.waiting.popleft())
             results = [_like(fault) for _ in batch]
         except asyncio.CancelledError:  # nobody may be left waiting for ever
             self._answer(batch, [StorageUnavailable() for _ in batch])
@@ -129,12 +129,12 @@ class Conveyor(Generic[K, I, R]):
             return  # only the work was called off
         except Exception as fault:
             if len(batch) > 1:
-                await self._carry_each(key, batch)
+                await self._run_each(key, batch)
                 return
             results = [fault]
         self._answer(batch, results)
 
-    async def _carry_each(
+    async def _run_each(
         self,
         key: K,
         batch: list[tuple[I, "asyncio.Future[R]"]],
@@ -147,7 +147,7 @@ class Conveyor(Generic[K, I, R]):
             if why is not None and stuck >= STUCK_MAX:
                 self._answer([one], [_like(why)])
                 continue
-            await self._carry(key, [one])
+            await self._run_batch(key, [one])
             fault = _fault_of(one[1]) if one[1].done() else None
             if isinstance(fault, StorageBusy):
                 stuck += busy is not None
