@@ -131,8 +131,8 @@ def an_event(**changes: Any) -> dict[str, Any]:
     return {"event": usual | changes}
 
 
-def tickets(seated: dict[str, Any] | None = None, **resolution: Any) -> dict[str, Any]:
-    return {"tickets": [an_entry(**(seated or {})), an_entry(STANDING, **resolution)]}
+def tickets(seated: dict[str, Any] | None = None, **standing: Any) -> dict[str, Any]:
+    return {"tickets": [an_entry(**(seated or {})), an_entry(STANDING, **standing)]}
 
 
 def came(at: str, gate: str = "north", entries: int = 1, **more: Any) -> dict[str, Any]:
@@ -268,7 +268,7 @@ def what_the_rule_says() -> dict[str, tuple[dict[str, Any], str]]:
     def seated(**changes: Any) -> dict[str, Any]:
         return {"manifest": tickets(changes)}
 
-    def resolution(settings: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    def standing(settings: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
         return STANDS | {"manifest": tickets(**changes) | (settings or {})}
 
     early = came("2026-06-05T11:00:00.000000Z")
@@ -276,10 +276,10 @@ def what_the_rule_says() -> dict[str, tuple[dict[str, Any], str]]:
         "voided": (seated(status="voided", is_valid=False), "ticket_voided"),
         "refunded": (seated(status="refunded", is_valid=False), "ticket_refunded"),
         "used": (seated(status="used"), "ticket_already_used"),
-        "came a moment ago": (resolution(**came("2026-06-05T17:55:00.000001Z")), "already_scanned"),
-        "came five minutes ago": (resolution(**came("2026-06-05T17:55:00.000000Z")), ADMITTED),
+        "came a moment ago": (standing(**came("2026-06-05T17:55:00.000001Z")), "already_scanned"),
+        "came five minutes ago": (standing(**came("2026-06-05T17:55:00.000000Z")), ADMITTED),
         "a longer window": (
-            resolution(an_event(dedup_window_s=25_201), **early),
+            standing(an_event(dedup_window_s=25_201), **early),
             "already_scanned",
         ),
         "an event that is not live": ({"manifest": an_event(status="published")}, "event_not_live"),
@@ -299,30 +299,29 @@ def what_the_rule_says() -> dict[str, tuple[dict[str, Any], str]]:
         "this day": (seated(days=[FRIDAY]), ADMITTED),
         "a membership that is over": (seated(membership=False), "membership_not_active"),
         "a membership": (seated(membership=True), ADMITTED),
-        "no re-entry": (resolution(types(reentry="never"), **early), "reentry_not_allowed"),
+        "no re-entry": (standing(types(reentry="never"), **early), "reentry_not_allowed"),
         "inside, and nobody saw them leave": (
-            resolution(types(reentry="after_exit"), **early),
+            standing(types(reentry="after_exit"), **early),
             "exit_required",
         ),
         "seen leaving": (
-            resolution(
+            standing(
                 types(reentry="after_exit"), **came(early["last_scanned_at"], is_inside=False)
             ),
             ADMITTED,
         ),
         "inside since yesterday": (
-            resolution(types(reentry="after_exit"), **early)
-            | {"at": "2026-06-06T18:00:00.000000Z"},
+            standing(types(reentry="after_exit"), **early) | {"at": "2026-06-06T18:00:00.000000Z"},
             ADMITTED,
         ),
         "all entries used": (seated(**early), "entry_limit_reached"),
-        "one entry left": (resolution(entry_limit=2, **early), ADMITTED),
+        "one entry left": (standing(entry_limit=2, **early), ADMITTED),
         "all entries of today used": (
-            resolution(types(max_daily_entries=1), **early),
+            standing(types(max_daily_entries=1), **early),
             "daily_limit_reached",
         ),
         "all entries of yesterday used": (
-            resolution(types(max_daily_entries=1), **early) | {"at": "2026-06-06T18:00:00.000000Z"},
+            standing(types(max_daily_entries=1), **early) | {"at": "2026-06-06T18:00:00.000000Z"},
             ADMITTED,
         ),
         "leaving": (seated(**early) | {"direction": "exit"}, ADMITTED),

@@ -75,7 +75,7 @@ def learn(
     return [msgspec.structs.replace(each.scan, resolution=each.resolution) for each in told], told
 
 
-def standings(told: list[JudgedScan]) -> list[tuple[UUID, Resolution, UUID | None]]:
+def resolutions(told: list[JudgedScan]) -> list[tuple[UUID, Resolution, UUID | None]]:
     return [(each.scan.id, each.resolution, each.winner and each.winner.id) for each in told]
 
 
@@ -114,7 +114,7 @@ def test_it_does_not_matter_in_which_order_and_how_many_at_a_time_scans_become_k
         some = random.randint(1, len(left))
         known, told = learn(known, left[:some], ticket)
         left = left[some:]
-    assert standings(told) == standings(at_once)
+    assert resolutions(told) == resolutions(at_once)
     assert clashes_of(told) == clashes_of(at_once)
 
 
@@ -129,8 +129,8 @@ def test_whoever_was_turned_away_never_counts_and_changes_nothing(
     turned_away = [each for each in told if not each.scan.is_let_in and each not in by_hand]
     assert all(each.resolution.status == "denied" for each in turned_away)
     let_in = [each for each in story if each.is_let_in or each.source == "supervisor"]
-    assert standings(learn([], let_in, ticket)[1]) == [
-        each for each in standings(told) if each[0] not in {a.scan.id for a in turned_away}
+    assert resolutions(learn([], let_in, ticket)[1]) == [
+        each for each in resolutions(told) if each[0] not in {a.scan.id for a in turned_away}
     ]
 
 
@@ -200,7 +200,7 @@ def test_the_cases_in_whatever_order_their_scans_become_known(case: dict[str, An
             known, told = learn(known, [scan], ticket, event)
         assert [
             {"scan_id": str(each.scan.id), **msgspec.to_builtins(each.resolution)} for each in told
-        ] == gives["standings"]
+        ] == gives["resolutions"]
         clashes = msgspec.to_builtins(clashes_of(told))
         assert [
             {key: each[key] for key in ("scan_id", "winner_scan_id", "kind", "severity")}

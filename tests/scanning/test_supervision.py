@@ -203,12 +203,12 @@ async def test_who_is_inside_is_told_by_event_gate_zone_and_day(world: World, ot
     path = f"/api/scanning/events/{world.event_id}/occupancy"
     nobody = (await world.ask("GET", path)).json()["data"]
     assert (nobody["current"], nobody["capacity"], nobody["counts"]) == (0, 500, [])
-    seated, resolution = await world.ticket(), await world.tickets(5)
+    seated, standing = await world.ticket(), await world.tickets(5)
     first, second = await world.device(), await world.device(world.gates[1])
     await world.scan(first, seated.code)
-    for ticket in resolution:
+    for ticket in standing:
         await world.scan(second, ticket.code)
-    await world.scan(first, resolution[0].code, direction="exit")
+    await world.scan(first, standing[0].code, direction="exit")
     shown = (await world.ask("GET", path, by="organiser")).json()["data"]
     assert (shown["day"], shown["current"], shown["percent_full"]) == ("2030-06-01", 5, 1)
     counted = {
@@ -220,7 +220,7 @@ async def test_who_is_inside_is_told_by_event_gate_zone_and_day(world: World, ot
         str(world.gates[0].id): ("gate", 1, 1, 1),
         str(world.gates[1].id): ("gate", 5, 0, 4),
         str(seated.zone_id): ("zone", 1, 0, 1),
-        str(resolution[0].zone_id): ("zone", 5, 1, 4),
+        str(standing[0].zone_id): ("zone", 5, 1, 4),
     }
     answer = await world.client.get(path, headers=other_tenant.as_("owner"))
     assert error(answer) == (404, "event_not_found")

@@ -54,27 +54,27 @@ class Walk:
         device = self.gates.devices[number]
         if self.luck.random() < 0.4:
             self.gates.network.will(self.luck.choice(FAULTS))
-        entry = self.luck.choice(
+        deed = self.luck.choice(
             ["scan"] * 6 + ["offline"] * 4 + ["sync", "whole", "crash", "rotate", "beat", "jump"]
         )
         with suppress(DeviceFault):
-            await self.do(entry, number, device)
+            await self.do(deed, number, device)
 
-    async def do(self, entry: str, number: int, device: Device) -> None:
-        if entry in ("scan", "offline"):
+    async def do(self, deed: str, number: int, device: Device) -> None:
+        if deed in ("scan", "offline"):
             text, direction = self.luck.choice(self.barcodes), self.luck.choice(["entry", "exit"])
-            answer = await scan(device, text, direction, offline=entry == "offline")  # type: ignore[arg-type]
+            answer = await scan(device, text, direction, offline=deed == "offline")  # type: ignore[arg-type]
             self.told.append((answer.scan_id, device.identity.device_id))
-        elif entry == "sync":
+        elif deed == "sync":
             await sync(device)
-        elif entry == "whole":
+        elif deed == "whole":
             await sync_whole_queue(device)
-        elif entry == "crash":
+        elif deed == "crash":
             clock = self.clocks[number].device_clock()
             self.gates.reopened(device, clock=clock, sleep=self.sleeper())
-        elif entry == "rotate":
+        elif deed == "rotate":
             await device.rotate()
-        elif entry == "beat":
+        elif deed == "beat":
             await device.beat()
             await device.hydrate()
         else:

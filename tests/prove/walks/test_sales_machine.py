@@ -63,7 +63,7 @@ class Model:
     """Held or sold, and through which hold."""
     holds: list[ModelHold] = field(default_factory=list)
     orders: list[ModelOrder] = field(default_factory=list)
-    resolution: set[int] = field(default_factory=set)
+    standing: set[int] = field(default_factory=set)
     """Holds that have places."""
     sold: int = 0
     taken: Counter[bool] = field(default_factory=Counter)
@@ -79,7 +79,7 @@ class Model:
 
     @property
     def room(self) -> int:
-        live = (self.holds[each] for each in self.resolution)
+        live = (self.holds[each] for each in self.standing)
         held = sum(hold.places for hold in live if hold.until > self.now)
         return CAPACITY - self.sold - held
 
@@ -95,7 +95,7 @@ class Model:
     def stand(self, count: int, by: str) -> str:
         if self.room < count:
             return "block_at_capacity"
-        self.resolution.add(len(self.holds))
+        self.standing.add(len(self.holds))
         self.holds.append(ModelHold(None, count, by, self.now + TTL_S))
         return "new"
 
@@ -104,7 +104,7 @@ class Model:
         if hold.status != "active":
             return
         hold.status = "cancelled" if hold.until > self.now else "expired"
-        self.resolution.discard(number)
+        self.standing.discard(number)
         if hold.seat and self.seats.get(hold.seat) == ("held", number):
             del self.seats[hold.seat]
 
@@ -159,7 +159,7 @@ class Model:
             hold = self.holds[number]
             hold.status = "converted"
             order.tickets += [(number, "active")] * hold.places
-            self.resolution.discard(number)
+            self.standing.discard(number)
             if hold.seat:
                 self.seats[hold.seat] = ("sold", number)
             else:

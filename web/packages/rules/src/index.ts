@@ -24,5 +24,5 @@ export { unknownTo } from './own_scans.ts';
 export { readPresented, type Presented } from './presented.ts';
 export { readManifest, Register, UnreadableManifest } from './register.ts';
 export { isSignedBy, signScan, type SignedFields } from './scan_signatures.ts';
-export * from './stories_model.ts';
-export { clashesOf, settledBefore, tell } from './story.ts';
+export * from './scan_history_model.ts';
+export { clashesOf, frozenPrefix, tell } from './reconcile.ts';

@@ -2,7 +2,7 @@
  * What a device decides alone, from its manifest and from whom it let through itself.
  *
  * It is the rule of the gates (decision.ts) that decides here too. This only finds the ticket and what
- * is known of it. Judged by contracts/offline_decisions.json.
+ * is known of it. JudgedScan by contracts/offline_decisions.json.
  */
 
 import { decide } from './decision.ts';

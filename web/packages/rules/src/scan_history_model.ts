@@ -8,14 +8,14 @@ export type ConflictKind = 'double_entry' | 'duplicate_scan';
 export type ConflictSeverity = 'critical' | 'low';
 
 /** What a scan is in the light of all that is known. */
-export interface Standing {
+export interface Resolution {
   status: ScanStatus;
   reason: Reason | null;
   entry_number: number | null;
 }
 
 /** One that let somebody through, or that a device brought later. */
-export interface StoryScan {
+export interface HistoryScan {
   id: string;
   event_id: string;
   gate_id: string;
@@ -32,14 +32,14 @@ export interface StoryScan {
   reason_apart: Reason | null;
   outcome: Outcome | null;
   /** Until now; null where it is new. */
-  standing: Standing | null;
+  resolution: Resolution | null;
 }
 
-export interface Judged {
-  scan: StoryScan;
-  standing: Standing;
+export interface JudgedScan {
+  scan: HistoryScan;
+  resolution: Resolution;
   /** The entry because of which it does not stand. */
-  winner: StoryScan | null;
+  winner: HistoryScan | null;
 }
 
 /** Two scans of a ticket that cannot both stand. */

@@ -12,7 +12,7 @@ import { REASONS_OF_HISTORY } from './model.ts';
 import type { EventFacts, GateFacts, Reason, TicketFacts } from './model.ts';
 import { reasonOf } from './outcomes.ts';
 import { inOrder } from './replay.ts';
-import type { Clash, Judged, Standing, StoryScan } from './stories_model.ts';
+import type { Clash, JudgedScan, Resolution, HistoryScan } from './scan_history_model.ts';
 
 /** What a gate has to say is said of each scan apart. */
 const ANY_GATE: GateFacts = {
@@ -23,27 +23,27 @@ const ANY_GATE: GateFacts = {
   inside: 0,
 };
 
-/** In their order. Those that are settled stay as they stand. */
+/** In their order. Those that are frozen stay as they stand. */
 export function tell(
   event: EventFacts,
   ticket: TicketFacts,
-  scans: readonly StoryScan[],
-  settled: ReadonlySet<string>,
-): Judged[] {
+  scans: readonly HistoryScan[],
+  frozen: ReadonlySet<string>,
+): JudgedScan[] {
   let attendance = BLANK;
-  let last: StoryScan | null = null;
-  const told: Judged[] = [];
+  let last: HistoryScan | null = null;
+  const told: JudgedScan[] = [];
   const strangers = new Strangers(event, ticket);
   for (const scan of inOrder(scans)) {
     const against = judgedByHistory(event, ticket, attendance, scan);
-    const stood = settled.has(scan.id) ? scan.standing : null;
-    const standing = stood ?? judge(attendance, scan, against);
+    const stood = frozen.has(scan.id) ? scan.resolution : null;
+    const resolution = stood ?? judge(attendance, scan, against);
     const isRepeated =
-      against !== null || (standing.reason !== null && REASONS_OF_HISTORY.has(standing.reason));
+      against !== null || (resolution.reason !== null && REASONS_OF_HISTORY.has(resolution.reason));
     const isEntry = scan.direction === 'entry';
-    const isAdmitted = standing.status === 'admitted';
-    const winner: StoryScan | null = isEntry && isRepeated && !isAdmitted ? last : null;
-    told.push({ scan, standing, winner });
+    const isAdmitted = resolution.status === 'admitted';
+    const winner: HistoryScan | null = isEntry && isRepeated && !isAdmitted ? last : null;
+    told.push({ scan, resolution, winner });
     if (isAdmitted) {
       strangers.meet(scan, told);
       attendance = after(attendance, scan);
@@ -71,12 +71,12 @@ class Strangers {
     private readonly ticket: TicketFacts,
   ) {}
 
-  add(attendance: Attendance, scan: StoryScan, place: number): void {
+  add(attendance: Attendance, scan: HistoryScan, place: number): void {
     this.attendance = after(this.attendance ?? attendance, scan);
     this.places.push(place);
   }
 
-  meet(scan: StoryScan, told: Judged[]): void {
+  meet(scan: HistoryScan, told: JudgedScan[]): void {
     if (this.attendance === null) return;
     const against = judgedByHistory(this.event, this.ticket, this.attendance, scan);
     if (scan.direction === 'exit' || against === null) {
@@ -93,8 +93,8 @@ class Strangers {
 }
 
 /** Those before the first of these, to which they do not matter. */
-export function settledBefore(
-  scans: readonly StoryScan[],
+export function frozenPrefix(
+  scans: readonly HistoryScan[],
   unsettled: ReadonlySet<string>,
 ): Set<string> {
   const ordered = inOrder(scans);
@@ -104,7 +104,7 @@ export function settledBefore(
 
 /** Critical where two were let in with one ticket, low where a device alone turned the second away.
  * Whom the server turned away itself was answered right. */
-export function clashesOf(told: readonly Judged[]): Clash[] {
+export function clashesOf(told: readonly JudgedScan[]): Clash[] {
   return told.flatMap(({ scan, winner }) => {
     if (winner === null || (!scan.is_let_in && scan.source === 'online')) return [];
     return [
@@ -124,16 +124,16 @@ function judgedByHistory(
   event: EventFacts,
   ticket: TicketFacts,
   attendance: Attendance,
-  scan: StoryScan,
+  scan: HistoryScan,
 ): Reason | null {
   const attempt = { at: scan.scanned_at_canonical, direction: scan.direction, issue: null };
   const history = historyOf(attendance);
   return judgeHistory({ attempt, event, gate: ANY_GATE, ticket, history }, ticket);
 }
 
-function judge(attendance: Attendance, scan: StoryScan, against: Reason | null): Standing {
+function judge(attendance: Attendance, scan: HistoryScan, against: Reason | null): Resolution {
   const entryNumber = scan.direction === 'entry' ? attendance.scan_count + 1 : null;
-  const admitted: Standing = { status: 'admitted', reason: null, entry_number: entryNumber };
+  const admitted: Resolution = { status: 'admitted', reason: null, entry_number: entryNumber };
   if (scan.source === 'supervisor') return admitted;
   // Whom the server let in, and a device that did not hear it turned away: only that device knows why.
   const isUnheard = scan.source === 'online' && !scan.is_let_in;
@@ -142,12 +142,12 @@ function judge(attendance: Attendance, scan: StoryScan, against: Reason | null):
   return reason === null ? admitted : { status: 'denied', reason, entry_number: null };
 }
 
-function whyTurnedAway({ is_let_in, outcome }: StoryScan): Reason | null {
+function whyTurnedAway({ is_let_in, outcome }: HistoryScan): Reason | null {
   if (is_let_in) return null;
   return reasonOf(outcome === null || outcome === 'valid' ? 'invalid' : outcome);
 }
 
-function after(attendance: Attendance, scan: StoryScan): Attendance {
+function after(attendance: Attendance, scan: HistoryScan): Attendance {
   if (scan.direction === 'exit') return leave(attendance);
   return comeIn(attendance, scan.scanned_at_canonical, scan.day);
 }
