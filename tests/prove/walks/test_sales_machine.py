@@ -247,7 +247,7 @@ class Model:
 
 @dataclass
 class Play:
-    """The same entries, done to the model and to the database."""
+    """The same actions, done to the model and to the database."""
 
     sales: Sales
     clock: MovableClock
@@ -255,16 +255,16 @@ class Play:
     holds: list[Hold] = field(default_factory=list)
     orders: list[OrderDetails] = field(default_factory=list)
 
-    async def do(self, entry: str, number: int, other: int) -> None:
-        if entry in ("release", "extend", "order") and not self.holds:
+    async def do(self, action: str, number: int, other: int) -> None:
+        if action in ("release", "extend", "order") and not self.holds:
             return
-        if entry in ("pay", "tell", "cancel", "refund", "void") and not self.orders:
+        if action in ("pay", "tell", "cancel", "refund", "void") and not self.orders:
             return
         try:
-            said, told = await getattr(self, f"do_{entry}")(number, other)
+            said, told = await getattr(self, f"do_{action}")(number, other)
         except Refused as refused:
             said, told = refused.expected, refused.told
-        assert said == told, (entry, number, other)
+        assert said == told, (action, number, other)
 
     async def answer(self, expected: str, work: Any) -> Any:
         """What came of it, or that it was refused as the model says."""
@@ -380,7 +380,7 @@ class Refused(Exception):
 
 
 small = st.integers(0, 11)
-entries = st.sampled_from(
+actions = st.sampled_from(
     [
         *("reserve", "stand", "order", "pass", "tell") * 2,
         *("sweep", "release", "extend", "order", "pay", "cancel", "refund", "void"),
@@ -394,7 +394,7 @@ def clock(clock: MovableClock) -> MovableClock:
 
 
 @examples(short=20, full=500)
-@given(steps=st.lists(st.tuples(entries, small, small), min_size=5, max_size=30))
+@given(steps=st.lists(st.tuples(actions, small, small), min_size=5, max_size=30))
 async def test_seats_places_quotas_and_money_are_what_the_model_says(
     services: Services, clock: MovableClock, steps: list[tuple[str, int, int]]
 ):

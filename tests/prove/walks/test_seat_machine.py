@@ -173,7 +173,7 @@ holds = st.integers(0, 2)
 count, days = st.integers(1, 4), st.integers(1, 7)
 recent = st.integers(0, 3)
 """Which of the latest holds of places."""
-entry = st.one_of(
+action = st.one_of(
     st.tuples(st.just("hold"), names, holds),
     st.tuples(st.sampled_from(["release", "sell", "sell", "give_back"]), names, holds),
     st.tuples(st.just("block"), names, st.booleans()),
@@ -184,8 +184,8 @@ entry = st.one_of(
 )
 moment = st.one_of(
     st.integers(1, HOLD_S),
-    st.lists(entry, min_size=1, max_size=3),
-    st.lists(entry, min_size=2, max_size=3),
+    st.lists(action, min_size=1, max_size=3),
+    st.lists(action, min_size=2, max_size=3),
 )
 
 
@@ -221,8 +221,8 @@ class Play:
             }[name]
         return drawn
 
-    async def do(self, entry: tuple[Any, ...]) -> object:
-        stage, (name, *values) = self.stage, entry
+    async def do(self, action: tuple[Any, ...]) -> object:
+        stage, (name, *values) = self.stage, action
         until = self.clock.now() + dt.timedelta(seconds=HOLD_S)
         work: Awaitable[object]
         match name, values:
@@ -247,7 +247,7 @@ class Play:
             case _, [capacity, version]:
                 work = stage.put(smaller(capacity), version=version)
             case _:
-                raise AssertionError(entry)
+                raise AssertionError(action)
         done = await work
         return done if name in ("release", "give_back", "release_places") else changed(done)
 
@@ -260,23 +260,23 @@ class Play:
             # A block says nothing to seats that are blocked already, so while somebody lifts
             # that, each seat by itself is as the two did it in some order, but not all together.
             moment = [drawn for drawn in moment if drawn[0] != "unblock"]
-        entries = [entry for drawn in moment if (entry := self.meant(drawn)) is not None]
-        found = await outcomes(self.do(entry) for entry in entries)
+        actions = [action for drawn in moment if (action := self.meant(drawn)) is not None]
+        found = await outcomes(self.do(action) for action in actions)
         found = [each.code if isinstance(each, Refusal) else each for each in found]
         truth = await self.truth()
-        possible = [self.after(entries, order) for order in permutations(range(len(entries)))]
+        possible = [self.after(actions, order) for order in permutations(range(len(actions)))]
         fitting = [model for model, told in possible if told == found and as_told(model) == truth]
-        assert fitting, (entries, found, truth)
+        assert fitting, (actions, found, truth)
         self.model = fitting[0]
 
     def after(
-        self, entries: list[tuple[Any, ...]], order: tuple[int, ...]
+        self, actions: list[tuple[Any, ...]], order: tuple[int, ...]
     ) -> tuple[Model, list[object]]:
         model, told = copy.deepcopy(self.model), dict[int, object]()
         for number in order:
-            name, *values = entries[number]
+            name, *values = actions[number]
             told[number] = getattr(model, name)(*values)
-        return model, [told[number] for number in range(len(entries))]
+        return model, [told[number] for number in range(len(actions))]
 
     async def truth(self) -> object:
         rows = await self.stage.rows(
