@@ -35,7 +35,7 @@ class ModelTicket:
     """What counts: when, which way, at which gate, by which scan."""
 
     @property
-    def actions(self) -> list[tuple[datetime, str, int, UUID]]:
+    def entries(self) -> list[tuple[datetime, str, int, UUID]]:
         return [each for each in self.passages if each[1] == "entry"]
 
     def inside_at(self) -> int | None:
@@ -51,13 +51,13 @@ class ModelTicket:
             return "ticket_already_used"
         if self.status == "voided":
             return "ticket_voided"
-        if self.actions and now - self.actions[-1][0] < WINDOW:
+        if self.entries and now - self.entries[-1][0] < WINDOW:
             return "already_scanned"
-        if self.actions and reentry == "never":
+        if self.entries and reentry == "never":
             return "reentry_not_allowed"
-        if self.actions and reentry == "after_exit" and self.inside_at() is not None:
+        if self.entries and reentry == "after_exit" and self.inside_at() is not None:
             return "exit_required"
-        if limit is not None and len(self.actions) >= limit:
+        if limit is not None and len(self.entries) >= limit:
             return "entry_limit_reached"
         return "admitted"
 
@@ -134,7 +134,7 @@ class Play:
         await annul(
             self.world.services.database, self.supervisor, gone[3], Annulment(reason="turnstile")
         )
-        if model.status == "scanned" and not model.actions:
+        if model.status == "scanned" and not model.entries:
             model.status = "active"
 
     async def move(self, which: int, to: Any) -> None:
@@ -151,12 +151,12 @@ class Play:
     async def require_as_the_model_says(self) -> None:
         for ticket, model in zip(self.tickets, self.model, strict=True):
             [kept] = await self.world.rows("SELECT * FROM ticket WHERE id = $1", ticket.id)
-            actions = model.actions
+            entries = model.entries
             assert kept["status"] == model.status
-            assert kept["scan_count"] == len(actions)
+            assert kept["scan_count"] == len(entries)
             assert kept["is_inside"] == (model.inside_at() is not None)
-            assert kept["scanned_at"] == (actions[0][0] if actions else None)
-            assert kept["last_scanned_at"] == (actions[-1][0] if actions else None)
+            assert kept["scanned_at"] == (entries[0][0] if entries else None)
+            assert kept["last_scanned_at"] == (entries[-1][0] if entries else None)
         counts = await self.world.rows("SELECT * FROM occupancy")
         by_gate = Counter(model.inside_at() for model in self.model)
         for number, gate in enumerate(self.world.gates):
@@ -166,7 +166,7 @@ class Play:
                 continue
             passages = [p for model in self.model for p in model.passages if p[2] == number]
             assert row["inside"] == by_gate[number]
-            assert row["actions"] == sum(p[1] == "entry" for p in passages)
+            assert row["entries"] == sum(p[1] == "entry" for p in passages)
             assert row["exits"] == sum(p[1] == "exit" for p in passages)
         event = [row for row in counts if row["scope"] == "event"]
         zones = [row for row in counts if row["scope"] == "zone"]
