@@ -1,0 +1,68 @@
+"""How many files a request passes on its way: somebody has to read all of them to follow it.
+
+A file counts when one of its functions runs between the request's first byte and the answer's last. So
+that the ways stay short, each has a limit; `-s` prints the files.
+"""
+
+import sys
+from collections.abc import Awaitable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import httpx
+
+import voelgoed
+from tests.conftest import at_rest
+from tests.scanning.manifest_support import fetch
+from tests.scanning.support import World
+from tests.scanning.sync_support import send, signed, signed_batch
+
+PACKAGE = str(Path(voelgoed.__file__).parent)
+
+
+class Passed:
+    """Notes the files of our package in which something runs."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        is_function = code.co_name != "<module>"
+        if event == "call" and is_function and code.co_filename.startswith(PACKAGE):
+            self.files.add(code.co_filename.removeprefix(PACKAGE + "/"))
+
+
+async def files_passed(world: World, request: Awaitable[httpx.Response]) -> set[str]:
+    await at_rest(world.services)  # what follows from earlier requests is not of this one
+    passed = Passed()
+    sys.setprofile(passed)
+    try:
+        answer = await request
+    finally:
+        sys.setprofile(None)
+    assert answer.status_code == 200, answer.text
+    print(len(passed.files), *sorted(passed.files), sep="\n  ")
+    return passed.files
+
+
+async def test_the_way_of_a_scan_passes_few_files(world: World):
+    device, (first, second) = await world.device(), await world.tickets(2)
+    await world.scan(device, await world.barcode(first))  # fetches the layout
+    barcode = await world.barcode(second)
+    assert len(await files_passed(world, world.scan(device, barcode))) <= 43
+
+
+async def test_the_way_of_an_offline_delivery_passes_few_files(world: World):
+    device, (first, second) = await world.device(), await world.tickets(2)
+    await send(world, device, signed_batch(device, await signed(world, device, first)))
+    body = signed_batch(device, await signed(world, device, second))
+    assert len(await files_passed(world, send(world, device, body))) <= 53
+
+
+async def test_the_way_of_a_manifest_passes_few_files(world: World):
+    device = await world.device()
+    await world.tickets(2)
+    await fetch(world, device)
+    assert len(await files_passed(world, fetch(world, device))) <= 21
