@@ -25,6 +25,7 @@ from voelgoed.infra.data_directory import DataDirectory, DataDirectoryError
 from voelgoed.infra.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from voelgoed.infra.migrate import MigrationError, migrate
 from voelgoed.infra.refusal import Refusal
+from voelgoed.infra.supervisor import PostgresSupervisor
 from voelgoed.infra.web import App
 from voelgoed.openapi import document
 from voelgoed.seating.cli import UnreadableLayout
@@ -106,8 +107,8 @@ def up(
         certificate = (
             ensure_certificate(directory, own_addresses(), Clock().now()) if https else None
         )
-        with _database(settings, directory) as database_url:
-            services = _services(settings, database_url)
+        with _database(settings, directory) as (database_url, supervisor):
+            services = _services(settings, database_url, supervisor)
             demo = uvloop.run(
                 ensure_demo(
                     settings, database_url, services.master_key, directory, address.here, admin.step
@@ -119,6 +120,7 @@ def up(
                     listener,
                     with_jobs=True,
                     on_ready=lambda: welcome(address, directory.path, demo),
+                    on_stopping=supervisor.stop_restarting if supervisor else lambda: None,
                     certificate=certificate,
                     app=_with_bank(services, demo),
                 )
@@ -179,20 +181,25 @@ def openapi_command() -> None:
 
 
 @contextmanager
-def _database(settings: Settings, directory: DataDirectory) -> Generator[str]:
+def _database(
+    settings: Settings, directory: DataDirectory
+) -> Generator[tuple[str, PostgresSupervisor | None]]:
     if settings.database_url is not None:
         if settings.migration_url is not None:
             uvloop.run(migrate(settings.migration_url))
-        yield admin.outside_database(settings)
+        yield admin.outside_database(settings), None
         return
     postgres = EmbeddedPostgres(directory.path / "postgres")
+    supervisor = PostgresSupervisor(postgres)
     try:
         postgres.start(report=admin.step)
         uvloop.run(migrate(postgres.url("voelgoed_owner")))
-        yield postgres.url("voelgoed_server")
+        supervisor.start()
+        yield postgres.url("voelgoed_server"), supervisor
     finally:
         for number in (signal.SIGINT, *ENDS):  # a second Ctrl-C must not leave it running
             signal.signal(number, signal.SIG_IGN)
+        supervisor.stop()
         postgres.stop()
 
 
@@ -201,8 +208,12 @@ def _with_bank(services: Services, demo: Demo | None) -> App:
     return app if demo is None else Bank(app, services.checkout, demo)
 
 
-def _services(settings: Settings, database_url: str) -> Services:
-    services = build_services(settings, database_url, master_key=master_key_of(settings))
+def _services(
+    settings: Settings, database_url: str, supervisor: PostgresSupervisor | None = None
+) -> Services:
+    services = build_services(
+        settings, database_url, master_key=master_key_of(settings), supervisor=supervisor
+    )
     if services.master_key.is_missing:
         admin.step(f"No tickets can be signed before {PREFIX}MASTER_KEY is set")
     else:

@@ -10,6 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from voelgoed.accounts.access import Call
 from voelgoed.accounts.model import Unauthorized
 from voelgoed.infra.refusal import StorageUnavailable
+from voelgoed.infra.supervisor import PostgresSupervisor
 from voelgoed.infra.web import documented
 
 THIS_MACHINE = ("127.0.0.1", "::1")
@@ -33,7 +34,13 @@ async def live() -> Health:
 )
 async def ready(call: Given[Call]) -> Health:
     """The process answers and reaches its database."""
-    await call.database.ping()
+    try:
+        await call.database.ping()
+    except StorageUnavailable as refusal:
+        supervisor: PostgresSupervisor | None = call.parts.supervisor
+        if supervisor is not None:
+            refusal.details["postgres"] = supervisor.state
+        raise
     return Health("ok")
 
 

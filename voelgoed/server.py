@@ -65,13 +65,14 @@ async def serve(
     *,
     with_jobs: bool,
     on_ready: Callable[[], None],
+    on_stopping: Callable[[], None] = lambda: None,
     certificate: Path | None = None,
     app: App | None = None,
 ) -> None:
     """With a certificate, over TLS; with an app of the caller's, that instead of ours alone."""
     _collect_garbage_seldom()
     async with running(services, with_jobs=with_jobs):
-        server = _Server(configuration(services, certificate, app), on_ready)
+        server = _Server(configuration(services, certificate, app), on_ready, on_stopping)
         with _ending_by_signal(server):
             await server.serve(sockets=[listener])
 
@@ -95,13 +96,23 @@ async def work(services: Services) -> None:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_ready: Callable[[], None],
+        on_stopping: Callable[[], None],
+    ) -> None:
         super().__init__(config)
         self._on_ready = on_ready
+        self._on_stopping = on_stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_stopping()
+        await super().shutdown(sockets)
 
 
 def configuration(

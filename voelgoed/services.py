@@ -14,6 +14,7 @@ from voelgoed.infra.jobs import Jobs
 from voelgoed.infra.live import Live
 from voelgoed.infra.mail import Mail
 from voelgoed.infra.master_key import MasterKey, key_kept_in
+from voelgoed.infra.supervisor import PostgresSupervisor
 from voelgoed.reporting.actions.desk import ReportDesk
 from voelgoed.scanning import jobs as scanning_jobs
 from voelgoed.scanning.actions.manifests import Manifests
@@ -50,6 +51,8 @@ class Services:
     watch: FraudWatch
     manifests: Manifests
     reports: ReportDesk
+    supervisor: PostgresSupervisor | None = None
+    """Of the embedded PostgreSQL; None where the database is somebody else's to keep running."""
 
 
 def master_key_of(settings: Settings) -> MasterKey:
@@ -65,6 +68,7 @@ def build_services(
     database_url: str,
     clock: Clock | None = None,
     master_key: MasterKey | None = None,
+    supervisor: PostgresSupervisor | None = None,
 ) -> Services:
     clock = clock or Clock()
     database = Database(
@@ -119,6 +123,7 @@ def build_services(
         watch=watch,
         manifests=Manifests(database, cache, key),
         reports=ReportDesk(database, cache),
+        supervisor=supervisor,
     )
 
 

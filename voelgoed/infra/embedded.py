@@ -24,6 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
+from voelgoed.infra.processes import all_pids, name_and_state
 from voelgoed.infra.service_user import ServiceUserError, as_the_owner_of
 
 MAJOR_VERSION = "18"
@@ -55,10 +56,6 @@ class EmbeddedPostgresError(Exception):
     """The embedded PostgreSQL cannot be used."""
 
 
-def _silent(_: str) -> None:
-    pass
-
-
 class EmbeddedPostgres:
     def __init__(self, directory: Path, *, settings: Mapping[str, str] | None = None) -> None:
         self.directory = directory.resolve()
@@ -77,9 +74,14 @@ class EmbeddedPostgres:
         host = quote(str(self._socket_directory))
         return f"postgresql://{quote(role)}@/{quote(database)}?host={host}&port={PORT}"
 
-    def start(self, report: Callable[[str], None] = _silent) -> None:
+    def start(
+        self,
+        report: Callable[[str], None] = lambda _: None,
+        is_called_off: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Returns when it answers, or when it was called off while it waited for its turn."""
         try:
-            self._start(report)
+            self._start(report, is_called_off)
         except OSError as error:
             raise EmbeddedPostgresError(_refusal(self.directory, error)) from error
 
@@ -87,12 +89,31 @@ class EmbeddedPostgres:
         if self._postmaster() is not None:
             self._become_service_user()
             seconds = str(STOP_SECONDS_MAX)
-            self._run("pg_ctl", "stop", "-D", str(self.data), "-m", "fast", "-w", "-t", seconds)
+            try:
+                self._run("pg_ctl", "stop", "-D", str(self.data), "-m", "fast", "-w", "-t", seconds)
+            except EmbeddedPostgresError:
+                if self._postmaster() is not None:  # else somebody killed it meanwhile
+                    raise
         if self._socket_directory.parent != self.directory:
             with suppress(OSError):
                 self._socket_directory.rmdir()
 
-    def _start(self, report: Callable[[str], None]) -> None:
+    def is_running(self) -> bool:
+        return self._postmaster() is not None
+
+    def end_orphans(self) -> None:
+        """Kill the processes that a dead postmaster left at work. They would end by themselves, but
+        not before their statement does; until then nothing may be started on their files. Only for
+        the program that alone starts this cluster: others may be about to."""
+        if self.is_running():
+            return
+        for pid in all_pids():
+            with suppress(OSError):
+                is_ours = Path(f"/proc/{pid}/cwd").samefile(self.data)
+                if is_ours and name_and_state(pid)[0] == "postgres":
+                    os.kill(pid, signal.SIGKILL)
+
+    def _start(self, report: Callable[[str], None], is_called_off: Callable[[], bool]) -> None:
         if not Path("/proc/self/stat").exists():
             raise EmbeddedPostgresError(
                 "the embedded PostgreSQL needs Linux (/proc); use a database of your own here"
@@ -102,6 +123,8 @@ class EmbeddedPostgres:
         self._make_socket_directory()
         began = reported = time.monotonic()
         while (reason := self._why_no_connection()) is not None:
+            if is_called_off():
+                return
             with self._claim() as lock:
                 if lock is not None and self._postmaster() is None:
                     self._launch(lock, report)
@@ -183,7 +206,7 @@ class EmbeddedPostgres:
         """The id of the running postmaster of this cluster."""
         try:
             pid = int((self.data / "postmaster.pid").read_text().splitlines()[0])
-            name, state = _name_and_state(pid)
+            name, state = name_and_state(pid)
             if name != "postgres" or state in "ZX":
                 return None
             return pid if Path(f"/proc/{pid}/cwd").samefile(self.data) else None
@@ -245,6 +268,7 @@ class EmbeddedPostgres:
             cwd="/",
             env=_environment(),
             pass_fds=[lock],
+            start_new_session=True,  # Ctrl-C must not reach it before its child can be found
         )
         began = time.monotonic()
         while True:
@@ -339,12 +363,6 @@ def _lock(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _name_and_state(pid: int) -> tuple[str, str]:
-    # The name stands in parentheses and may itself contain any of them.
-    line = Path(f"/proc/{pid}/stat").read_text()
-    return line[line.index("(") + 1 : line.rindex(")")], line[line.rindex(")") + 2]
 
 
 def _environment() -> dict[str, str]:

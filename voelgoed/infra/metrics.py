@@ -11,6 +11,9 @@ http_requests = Histogram(
     buckets=FAST,
 )
 database_up = Gauge("voelgoed_database_up", "1 when PostgreSQL last answered; 0 when it did not.")
+database_restarts = Counter(
+    "voelgoed_database_restarts", "How often the embedded PostgreSQL was gone and started again."
+)
 database_wait = Histogram(
     "voelgoed_database_wait_seconds",
     "Time a request waited for a database connection.",

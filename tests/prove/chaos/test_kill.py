@@ -1,5 +1,6 @@
 """kill -9: what was answered is kept, what was not is done once when it is repeated."""
 
+import os
 import signal
 import threading
 import time
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
+import asyncpg
 import httpx
 import pytest
 
@@ -121,11 +123,48 @@ def test_kill_9_of_the_database_alone_is_outlived_by_the_server(here: Installati
         eventually(lambda: len(clients.created) >= 100)
         here.kill_postmaster()
         eventually(lambda: clients.refused)
-        here.postgres.start()
         before = len(clients.created)
         eventually(lambda: len(clients.created) >= before + 100)
     assert {refused["error"] for refused in clients.refused} == {"storage_unavailable"}
     check_nothing_lost_and_nothing_doubled(clients, server.url, token)
+
+
+WAYS = {"postmaster": Installation.kill_postmaster, "all": Installation.kill_database}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_killed_database_comes_back_by_itself_each_time(here: Installation, way: str) -> None:
+    server = here.up()
+    with a_client(server.url, log_in(here.demo)) as client:
+        for number in range(2):
+            kept = f"{way} {number}"
+            client.post("/api/venues", json=a_venue(name=kept)).raise_for_status()
+            WAYS[way](here)
+            killed_at = time.monotonic()
+            absence = client.get("/health/ready").json()
+            assert absence["error"] == "storage_unavailable"
+            assert absence["details"]["postgres"] in ("running", "restarting")  # if not yet noticed
+            eventually(lambda: client.get("/health/ready").is_success)
+            print(f"back {time.monotonic() - killed_at:.1f} s after kill -9 of: {way}")
+            assert kept in dict(all_venues(client))
+            eventually(lambda: server.err.count("database_back") == number + 1)  # noqa: B023
+    assert server.err.count("database_gone") == 2
+
+
+@pytest.mark.parametrize("late", [0.0, 0.1, 0.5])
+def test_a_database_killed_while_the_server_stops_is_not_started_again(
+    here: Installation, late: float
+) -> None:
+    server = here.up()
+    pids = here.database_processes()
+    with ThreadPoolExecutor(1) as pool:
+        ending = pool.submit(server.end, signal.SIGTERM)
+        time.sleep(late)  # a different moment of stopping each time; each must end well
+        with suppress(ProcessLookupError):
+            os.kill(pids[0], signal.SIGKILL)
+    assert ending.result() == 0
+    eventually(lambda: not here.database_processes())
+    assert "database_back" not in server.err
 
 
 def test_jobs_and_live_messages_go_on_after_the_database_was_away(here: Installation) -> None:
@@ -145,7 +184,7 @@ def test_jobs_and_live_messages_go_on_after_the_database_was_away(here: Installa
             assert client.get("/health/ready").json()["error"] == "storage_unavailable"
             assert client.get("/health/live").status_code == 200
             ran = runs_of(PURGE, server)
-            here.postgres.start()
+            eventually(lambda: answers_superusers(here))
             let_all_connect_when_the_periodic_job_is_due(here)
             assert frame(early)["type"] == frame(late)["type"] == "reread"
             after = rename(client, gate, "After")
@@ -165,6 +204,12 @@ def let_nobody_connect(here: Installation) -> None:
     url = here.postgres.url("postgres")
     eventually(lambda: ask(url, "SELECT 1 FROM pgqueuer_schedules"))
     ask(url, "ALTER DATABASE voelgoed CONNECTION LIMIT 0")
+
+
+def answers_superusers(here: Installation) -> bool:
+    with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        return ask(here.postgres.url("postgres"), "SELECT 1") == [1]
+    return False
 
 
 def let_all_connect_when_the_periodic_job_is_due(here: Installation) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.processes import Installation, a_client, ask, eventually
+from tests.processes import Installation, a_client, ask, eventually, is_alive
 from tests.prove.chaos.test_kill import log_in
 from tests.prove.length import luck, rounds
 from tests.seating.api_support import a_config, a_new_layout
@@ -131,8 +131,6 @@ def test_sales_survive_the_death_of_server_and_database_at_any_moment(here: Inst
             die(here, server, way)
         if "server" in way:
             server = here.up()
-        else:
-            here.postgres.start()
         with a_client(server.url, token) as client:
             eventually(lambda: client.get("/health/ready").is_success)
             for number in set(tills.sent) - tills.sold.keys():
@@ -145,8 +143,9 @@ def die(here: Installation, server: Any, way: str) -> None:
     if way == "postmaster":
         here.kill_postmaster()
     elif way == "database at once":
-        os.kill(here.database_processes()[0], signal.SIGQUIT)
-        eventually(lambda: not here.database_processes())
+        pids = here.database_processes()
+        os.kill(pids[0], signal.SIGQUIT)
+        eventually(lambda: not any(map(is_alive, pids)))
     else:
         server.end(signal.SIGKILL)
         if way == "server and database":
