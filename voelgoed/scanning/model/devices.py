@@ -55,6 +55,17 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
+class DeviceAssignment(msgspec.Struct, frozen=True, kw_only=True):
+    """The time for which a device was at a gate."""
+
+    device_id: UUID
+    gate_id: UUID
+    event_id: UUID
+    from_at: datetime
+    until_at: datetime | None
+    """None while it is there."""
+
+
 class FleetDevice(msgspec.Struct, frozen=True, kw_only=True):
     """A device as those see it who look after all of them."""
 
