@@ -8,17 +8,17 @@ from tests.scanning.support import World
 from tests.support import MovableClock, Tenant
 
 
-async def test_what_goes_on_is_one_alert_counted_now_and_then(world: World, clock: MovableClock):
+async def test_what_goes_on_is_one_alert_that_counts_every_time(world: World, clock: MovableClock):
     device = await world.device()
     for _ in range(3):
         await world.scan(device, UNKNOWN)
         await alerts(world)
     [first] = await alerts(world)
-    assert first["occurrences"] == 1
+    assert first["occurrences"] == 3
     clock.ahead += A_WHILE
     await world.scan(device, "1111-1111-1111")
     [again] = await alerts(world)
-    assert (again["id"], again["occurrences"], again["version"]) == (first["id"], 2, 1)
+    assert (again["id"], again["occurrences"], again["version"]) == (first["id"], 4, 1)
     assert again["details"]["ticket_code"] == "1111-1111-1111"
     assert again["first_at"] == first["first_at"]
     assert again["last_at"] > first["last_at"]
@@ -36,7 +36,7 @@ async def test_a_scan_sent_again_is_not_noticed_again(world: World, clock: Movab
     assert alert["occurrences"] == 1
 
 
-async def test_who_runs_the_gates_hears_of_an_alert_once(world: World, clock: MovableClock):
+async def test_who_runs_the_gates_hears_of_an_alert_each_time(world: World, clock: MovableClock):
     device, topic = await world.device(), f"alerts:{world.event_id}"
     async with socket(world, world.tenant.as_("gate_supervisor")) as connection:
         assert (await subscribe(connection, topic))["type"] == "subscribed"
@@ -45,8 +45,10 @@ async def test_who_runs_the_gates_hears_of_an_alert_once(world: World, clock: Mo
         heard = await hear(connection, topic)
         assert heard["data"] == {"event": "alert_raised", "alert": alert}
         clock.ahead += A_WHILE
-        await world.scan(device, UNKNOWN)  # a repetition is not news
+        await world.scan(device, UNKNOWN)
         [alert] = await alerts(world)
+        heard = await hear(connection, topic)
+        assert heard["data"] == {"event": "alert_repeated", "alert": alert}
         after = await moved(world, alert, "resolved", "a typing error")
         assert (await hear(connection, topic))["data"] == {"event": "alert_moved", "alert": after}
         again = await moved(world, after, "open")
@@ -62,13 +64,13 @@ async def test_who_runs_the_gates_hears_of_an_alert_once(world: World, clock: Mo
 
 async def test_nobody_else_may_follow_alerts(world: World, other_tenant: Tenant):
     device, topic = await world.device(), f"alerts:{world.event_id}"
-    irregular = [
+    nobody = [
         world.tenant.as_("box_office"),
         world.tenant.as_("customer"),
         other_tenant.as_("owner"),
         device.headers,
     ]
-    for headers in irregular:
+    for headers in nobody:
         async with socket(world, headers) as connection:
             assert (await subscribe(connection, topic))["type"] == "refused"
 

@@ -1,7 +1,6 @@
 """Alerts: raised from suspicions, whoever has them, and looked after by people."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from uuid import UUID
 
 import msgspec
@@ -15,22 +14,27 @@ from voelgoed.infra.metrics import alerts_raised
 from voelgoed.infra.refusal import VersionConflict
 from voelgoed.scanning.model.alerts import Alert, AlertState, AlertTransition, Suspicion
 from voelgoed.scanning.model.refusals import AlertNotFound, AlertRaisedAgain
-from voelgoed.scanning.rules.alerts import alert_moved, alert_raised, alerts_topic
+from voelgoed.scanning.rules.alerts import (
+    alert_moved,
+    alert_raised,
+    alert_repeated,
+    alerts_topic,
+    merge_suspicions,
+)
 from voelgoed.scanning.store import alerts as store
-
-REPEATED_AFTER = timedelta(seconds=5)
-"""What goes on and on is not written down each time."""
 
 
 async def raise_alerts(tx: Transaction, suspicions: Sequence[Suspicion]) -> None:
-    """Not twice about the same in one call. Who follows the event hears of those that are new."""
+    """Each one counts. Followers of the event hear of new alerts and of those that are repeated."""
     if not suspicions:
         return
-    given = [(new_id(), each) for each in suspicions]
+    given = [(new_id(), each) for each in merge_suspicions(suspicions)]
     new_ids = {id_ for id_, _ in given}
-    for alert in await store.write_alerts(tx, given, REPEATED_AFTER):
-        if alert.id in new_ids:
-            tx.publish(alerts_topic(alert.event_id), alert_raised(alert))
+    for alert in await store.write_alerts(tx, given):
+        is_new = alert.id in new_ids
+        message = alert_raised(alert) if is_new else alert_repeated(alert)
+        tx.publish(alerts_topic(alert.event_id), message)
+        if is_new:
             tx.once_committed(alerts_raised.labels(alert.kind, alert.severity).inc)
 
 

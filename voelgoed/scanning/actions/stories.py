@@ -137,7 +137,9 @@ class Stories:
         tx.once_committed(partial(_count, self.conflicts))
         last = {each.ticket_id: each for each in self.conflicts if each.severity == "critical"}
         suspicions = [
-            suspicion_of(each, self._codes[each.ticket_id], tx.now) for each in last.values()
+            suspicion_of(each, self._codes[each.ticket_id], tx.now)
+            for each in self.conflicts
+            if each.severity == "critical"
         ]
         await raise_alerts(tx, suspicions)
         await resolve_double_entries(tx, caller, [each.ticket_id for each in withdrawn])

@@ -32,7 +32,12 @@ from voelgoed.scanning.model.sync import (
     BatchSync,
     SyncAnswer,
 )
-from voelgoed.scanning.rules.batches import Facts, invalid_admission, suspicions_of
+from voelgoed.scanning.rules.batches import (
+    Facts,
+    InvalidAdmission,
+    invalid_admissions,
+    suspicions_of,
+)
 from voelgoed.scanning.rules.messages import batch_synced, batch_topic, occupancy_synced
 from voelgoed.scanning.rules.synced import Clock, is_from_future
 from voelgoed.scanning.store import manifests, occupancy, stations, syncs
@@ -40,9 +45,6 @@ from voelgoed.scanning.store.syncs import KeptAnswer, NewBatch, Success
 from voelgoed.seating.rules.messages import occupancy_topic
 
 Answer = BatchAnswer | SyncAnswer
-
-ALERTS_MAX = 100
-"""About tickets of one delivery."""
 
 
 @dataclass(slots=True, eq=False)
@@ -165,12 +167,12 @@ class SyncBatch:
             for work, batch in zip(works, batches, strict=True)
             for entry in _audit_entries(work, batch)
         ]
-        suspicions = {
-            each.about: each
+        suspicions = [
+            each
             for work, batch in zip(works, batches, strict=True)
             for each in (*suspicions_of(_facts(work, batch)), *_invalid_admissions(work, batch))
-        }
-        await raise_alerts(tx, list(suspicions.values()))
+        ]
+        await raise_alerts(tx, suspicions)
         successes = {
             work.device.id: Success(
                 device_id=work.device.id,
@@ -313,16 +315,20 @@ def _is_wrong(taken: SyncResult) -> bool:
 
 
 def _invalid_admissions(work: Work, batch: BatchSync) -> list[Suspicion]:
-    return [
-        invalid_admission(
-            batch, taken.ticket.id, taken.brought.scan_id, taken.gate.name, taken.apart
+    found = [
+        InvalidAdmission(
+            ticket_id=taken.ticket.id,
+            scan_id=taken.brought.scan_id,
+            gate_name=taken.gate.name,
+            reason=taken.apart,
         )
         for taken in work.taken
         if taken.ticket is not None
         and taken.gate is not None
         and taken.apart is not None
         and taken.brought.outcome == "valid"
-    ][:ALERTS_MAX]
+    ]
+    return invalid_admissions(batch, work.device.name, found)
 
 
 def _facts(work: Work, batch: BatchSync) -> Facts:

@@ -50,6 +50,8 @@ class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
     details: dict[str, object]
     """For a person: names, numbers and limits."""
+    occurrences: int = 1
+    """How many times it happened."""
 
     @property
     def about(self) -> tuple[UUID, AlertKind, UUID]:
@@ -66,9 +68,9 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     subject_id: UUID
     state: AlertState
     occurrences: int
-    """How often it was noticed, counted once in a few seconds."""
+    """How many times it happened, each one counted."""
     details: dict[str, object]
-    """Of the last of them."""
+    """The details of the last time; where it happened several times at once, `occasions` lists each."""
     first_at: datetime
     last_at: datetime
     reviewed_by_id: UUID | None

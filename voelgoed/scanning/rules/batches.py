@@ -6,16 +6,19 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.scanning.model.alerts import AlertKind, Suspicion
+from voelgoed.scanning.model.alerts import AlertKind, SubjectType, Suspicion
 from voelgoed.scanning.model.decisions import Reason
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchSync
+from voelgoed.scanning.rules.alerts import merge_suspicions
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
 from voelgoed.scanning.rules.synced import Clock
 
 WRONG_SHARE_MAX = 0.5
 LATE_AFTER = timedelta(hours=8)
 SIZE_MAX = 5_000
+TICKETS_ALERTED_MAX = 100
+"""Tickets of one delivery that have an alert each; of more there is one list."""
 FAILURES_MAX = 5
 """In a row."""
 _BY_REFUSAL: dict[str, AlertKind] = {
@@ -59,17 +62,22 @@ def _suspicions(facts: Facts) -> Iterator[Suspicion]:
     if batch.batch_size >= SIZE_MAX:
         yield _about(facts, "batch_size_anomaly")
     if facts.from_future:
-        yield _about(facts, "future_timestamp", scans=facts.from_future)
+        yield _about_scans(facts, "future_timestamp", facts.from_future)
     if facts.forged:
-        yield _about(facts, "forged_barcode", scans=facts.forged)
+        yield _about_scans(facts, "forged_barcode", facts.forged)
     if facts.unknown:
-        yield _about(facts, "ticket_not_found", scans=facts.unknown)
+        yield _about_scans(facts, "ticket_not_found", facts.unknown)
     if facts.clock.gap is not None:
         gap_s = round(facts.clock.gap.total_seconds())
         yield _about(facts, "clock_manipulation", gap_seconds=gap_s)
     for error, count in sorted(facts.errors.items()):
         if (kind := _BY_REFUSAL.get(error)) is not None:
-            yield _about(facts, kind, scans=count)
+            yield _about_scans(facts, kind, count)
+
+
+def _about_scans(facts: Facts, kind: AlertKind, scans: int) -> Suspicion:
+    """One suspicion that counts each of so many scans."""
+    return msgspec.structs.replace(_about(facts, kind, scans=scans), occurrences=scans)
 
 
 def _about(facts: Facts, kind: AlertKind, **more: object) -> Suspicion:
@@ -90,19 +98,49 @@ def _about(facts: Facts, kind: AlertKind, **more: object) -> Suspicion:
     )
 
 
-def invalid_admission(
-    batch: BatchSync, ticket_id: UUID, scan_id: UUID, gate_name: str, reason: Reason
+class InvalidAdmission(msgspec.Struct, frozen=True, kw_only=True):
+    """A device without network let somebody in with a ticket that was void, or not for there."""
+
+    ticket_id: UUID
+    scan_id: UUID
+    gate_name: str
+    reason: Reason
+
+
+def invalid_admissions(
+    batch: BatchSync, device_name: str, found: Sequence[InvalidAdmission]
+) -> list[Suspicion]:
+    """One suspicion for each person let in, about their ticket. Of very many tickets in one delivery
+    there is one about the device instead, which counts and lists every person."""
+    if len({each.ticket_id for each in found}) <= TICKETS_ALERTED_MAX:
+        return [_invalid_admission(batch, "ticket", each.ticket_id, each) for each in found]
+    by_device = [_invalid_admission(batch, "device", batch.device_id, each) for each in found]
+    return [
+        msgspec.structs.replace(
+            each, details={"device_name": device_name, "batch_id": batch.batch_id, **each.details}
+        )
+        for each in merge_suspicions(by_device)
+    ]
+
+
+def _invalid_admission(
+    batch: BatchSync, subject_type: SubjectType, subject_id: UUID, admitted: InvalidAdmission
 ) -> Suspicion:
-    """A device alone let somebody in with a ticket that was void, or not for there."""
     kind: AlertKind = "invalid_admission"
+    details: dict[str, object] = {
+        "ticket_id": admitted.ticket_id,
+        "scan_id": admitted.scan_id,
+        "gate_name": admitted.gate_name,
+        "reason": admitted.reason,
+    }
     return Suspicion(
         event_id=batch.event_id,
         kind=kind,
         severity=SEVERITY[kind],
-        subject_type=SUBJECT[kind],
-        subject_id=ticket_id,
+        subject_type=subject_type,
+        subject_id=subject_id,
         at=batch.synced_at,
-        details={"scan_id": scan_id, "gate_name": gate_name, "reason": reason},
+        details=details,
     )
 
 

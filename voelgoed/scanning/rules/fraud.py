@@ -33,6 +33,7 @@ from voelgoed.scanning.model.refusals import (
     TimestampOutOfRange,
 )
 from voelgoed.scanning.model.scans import Scan
+from voelgoed.scanning.rules.alerts import merge_suspicions
 
 K = TypeVar("K", bound=Hashable)
 
@@ -198,7 +199,7 @@ def _ask_ticket(ticket_id: UUID, span: Span, policy: ScanPolicy) -> TicketQuesti
 def suspicions_of(
     noted: Round, subjects: Subjects, policies: Mapping[UUID, ScanPolicy], findings: Findings
 ) -> list[Suspicion]:
-    """One about each subject of each kind: the last."""
+    """One about each subject of each kind, which counts and lists all of them."""
     found = [
         *_impossible_travel(subjects, policies, findings),
         *_repeated_duplicates(noted, policies, findings),
@@ -209,7 +210,7 @@ def suspicions_of(
         *_gate_near_capacity(noted),
     ]
     found.sort(key=lambda each: (each.at, str(each.details)))
-    return list({each.about: each for each in found}.values())
+    return merge_suspicions(found)
 
 
 def _impossible_travel(

@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from datetime import timedelta
 from uuid import UUID
 
 import msgspec
@@ -29,10 +28,10 @@ REFUSALS_MAX = 500
 
 
 async def write_alerts(
-    tx: Transaction, suspicions: Sequence[tuple[UUID, Suspicion]], pause: timedelta
+    tx: Transaction, suspicions: Sequence[tuple[UUID, Suspicion]]
 ) -> list[Alert]:
-    """Under these ids, unless there is an unresolved one about the same, which is repeated instead.
-    Gives those that were written: not those that were repeated too soon after the last time."""
+    """Writes each under its id, unless there is an unresolved alert about the same, which then counts
+    it. No two of them are about the same."""
     rows = [{"id": id_, **msgspec.structs.asdict(each)} for id_, each in suspicions]
     return await tx.rows(
         Alert,
@@ -41,20 +40,19 @@ async def write_alerts(
                (organization_id, id, event_id, kind, severity, subject_type, subject_id, state,
                 occurrences, details, first_at, last_at)
         SELECT current_organization(), id, event_id, kind, severity, subject_type, subject_id, 'open',
-               1, details, at, at
+               occurrences, details, at, at
           FROM json_to_recordset($1::json)
             AS new (id uuid, event_id uuid, kind text, severity text, subject_type text,
-                    subject_id uuid, at timestamptz, details json)
+                    subject_id uuid, at timestamptz, details json, occurrences integer)
          ORDER BY event_id, kind, subject_id  -- so that nobody waits in a circle
         ON CONFLICT (organization_id, event_id, kind, subject_id) WHERE state <> 'resolved'
-        DO UPDATE SET severity = EXCLUDED.severity, occurrences = alert.occurrences + 1,
-                      details = EXCLUDED.details, last_at = EXCLUDED.last_at
-                WHERE EXCLUDED.last_at >= alert.last_at + $2
+        DO UPDATE SET severity = EXCLUDED.severity, details = EXCLUDED.details,
+                      occurrences = alert.occurrences + EXCLUDED.occurrences,
+                      last_at = greatest(alert.last_at, EXCLUDED.last_at)
         RETURNING id, event_id, kind, severity, subject_type, subject_id, state, occurrences, details,
                   first_at, last_at, reviewed_by_id, reviewed_at, note, version
         """,
         json_text(rows),
-        pause,
     )
 
 

@@ -1,0 +1,112 @@
+"""Alerts count every person and every scan, however many come at once."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.scanning.alert_support import UNKNOWN, alerts
+from tests.scanning.support import World
+from tests.scanning.sync_support import signed, sync
+from voelgoed.scanning.model.alerts import Suspicion
+from voelgoed.scanning.model.sync import BatchSync
+from voelgoed.scanning.rules.alerts import merge_suspicions
+from voelgoed.scanning.rules.batches import (
+    TICKETS_ALERTED_MAX,
+    InvalidAdmission,
+    invalid_admissions,
+)
+
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+def a_suspicion(subject: int, number: int = 0, occurrences: int = 1) -> Suspicion:
+    return Suspicion(
+        event_id=UUID(int=1),
+        kind="ticket_not_found",
+        severity="low",
+        subject_type="device",
+        subject_id=UUID(int=subject),
+        at=NOON,
+        details={"number": number},
+        occurrences=occurrences,
+    )
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3)), max_size=30))
+def test_merged_suspicions_count_and_list_every_one(given_: list[tuple[int, int]]):
+    suspicions = [a_suspicion(subject, at, n) for at, (subject, n) in enumerate(given_)]
+    merged = merge_suspicions(suspicions)
+    assert len({each.about for each in merged}) == len(merged)
+    assert sum(each.occurrences for each in merged) == sum(n for _, n in given_)
+    for each in merged:
+        alike = [one.details["number"] for one in suspicions if one.about == each.about]
+        assert each.details["number"] == alike[-1]
+        occasions = each.details.get("occasions", [each.details])
+        assert [one["number"] for one in occasions] == alike  # type: ignore[union-attr]
+
+
+def a_batch(size: int) -> BatchSync:
+    return BatchSync(
+        id=uuid4(),
+        batch_id=uuid4(),
+        source="offline_sync",
+        device_id=UUID(int=7),
+        event_id=UUID(int=1),
+        status="completed",
+        batch_size=size,
+        processed_count=size,
+        error_count=0,
+        offset_seconds=0,
+        processed_scan_ids=[],
+        synced_at=NOON,
+    )
+
+
+def admitted_wrongly(ticket: int) -> InvalidAdmission:
+    return InvalidAdmission(
+        ticket_id=UUID(int=ticket), scan_id=uuid4(), gate_name="North", reason="ticket_voided"
+    )
+
+
+def test_every_ticket_of_a_delivery_has_its_alert():
+    found = [admitted_wrongly(ticket) for ticket in range(TICKETS_ALERTED_MAX)]
+    told = merge_suspicions(invalid_admissions(a_batch(100), "iPad", found))
+    assert [each.subject_id for each in told] == [each.ticket_id for each in found]
+
+
+def test_more_tickets_than_anybody_reads_are_one_alert_with_count_and_list():
+    found = [admitted_wrongly(ticket) for ticket in range(TICKETS_ALERTED_MAX + 1)]
+    [told] = invalid_admissions(a_batch(101), "iPad", [*found, admitted_wrongly(0)])
+    assert (told.subject_type, told.subject_id) == ("device", UUID(int=7))
+    assert told.occurrences == TICKETS_ALERTED_MAX + 2
+    occasions = told.details["occasions"]
+    assert isinstance(occasions, list)
+    assert len(occasions) == TICKETS_ALERTED_MAX + 2
+    assert told.details["device_name"] == "iPad"
+
+
+async def test_repeats_within_five_seconds_are_counted(world: World):
+    device = await world.device()
+    for _ in range(4):
+        await world.scan(device, UNKNOWN)
+    [alert] = await alerts(world)
+    assert alert["occurrences"] == 4
+
+
+async def test_one_delivery_counts_every_person_let_in_with_a_void_ticket(world: World):
+    device, [ticket] = await world.device(), await world.tickets(1)
+    path = f"/api/tickets/{ticket.id}/void"
+    voided = await world.ask("POST", path, {"reason": "lost"}, by="box_office")
+    assert voided.status_code == 200
+    scans = [
+        await signed(world, device, ticket, ago=timedelta(minutes=10 + minute))
+        for minute in range(3)
+    ]
+    await sync(world, device, *scans)
+    [alert] = [each for each in await alerts(world) if each["kind"] == "invalid_admission"]
+    assert alert["occurrences"] == 3
+    assert {each["scan_id"] for each in alert["details"]["occasions"]} == {
+        scan["scan_id"] for scan in scans
+    }
