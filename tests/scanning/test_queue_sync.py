@@ -131,15 +131,6 @@ async def test_a_scan_that_comes_again_in_another_batch_is_the_same_scan(world: 
     assert kept["count"] == 1
 
 
-async def test_scans_without_ids_are_known_by_their_place(world: World):
-    device, [ticket] = await world.device(), await world.tickets(1)
-    scan = {"ticket_code": ticket.code, "scanned_at": iso(world.now - MINUTE)}
-    batch = offline_batch(world, device, scan, scan)
-    answer = (await send_queue(world, device, batch)).json()
-    assert (answer["processed_count"], answer["error_count"]) == (1, 1)
-    assert (await send_queue(world, device, batch)).json()["processed_count"] == 1
-
-
 @pytest.mark.parametrize("off", [timedelta(hours=25), timedelta(hours=-25)])
 async def test_a_batch_made_more_than_a_day_off_is_refused(world: World, off: timedelta):
     device, [ticket] = await world.device(), await world.tickets(1)

@@ -42,7 +42,7 @@ async def test_rejected_they_never_count(world: World):
     imported = await recover(world, device, scan)
     assert (await decide(world, imported, "rejected", "a stolen device")).status_code == 200
     again = await sync(world, device, scan)
-    assert (again["processed"], again["skipped"]) == ([], [scan["scan_id"]])
+    assert (again["processed"], again["skipped"]) == ([scan["scan_id"]], [])
     assert await world.inside() == {}
     assert (await shown(world, imported))["recovery"]["note"] == "a stolen device"
 

@@ -188,11 +188,11 @@ WRONG_OF_WHOLE: list[dict[str, Any]] = [
     {"scanned_at": "yesterday"},
     {"scanned_at": "2026-11-16T10:00:00"},
     {"scanned_at": 1_700_000_000},
-    {"offline_id": "1"},
+    {"offline_id": ""},
+    {"offline_id": "x" * 101},
     {"gate_id": "a gate"},
     {"direction": "out"},
     {"outcome": "perhaps"},
-    {"unknown": True},
 ]
 WRONG_OF_SIGNED: list[dict[str, Any]] = [
     {"scan_id": "1"},
@@ -205,7 +205,6 @@ WRONG_OF_SIGNED: list[dict[str, Any]] = [
     {"outcome": "perhaps"},
     {"signature": "HMAC-SHA256=ABC"},
     {"signature": None},
-    {"offset_seconds": 0},
 ]
 
 

@@ -194,7 +194,7 @@ async def _bring(story: Story, device: DeviceCaller, alone: Sequence[Showing]) -
     moment = story.present - timedelta(minutes=BROUGHT_AT)
     assert device.caller.id is not None
     batch = OfflineBatch(
-        batch_id=story.id("brought"),
+        batch_id=str(story.id("brought")),
         device_id=device.caller.id,
         batch_created_at=moment,
         batch_size=len(alone),
@@ -202,7 +202,7 @@ async def _bring(story: Story, device: DeviceCaller, alone: Sequence[Showing]) -
             QueuedScan(
                 ticket_code=each.code,
                 scanned_at=story.present - timedelta(minutes=each.minute, seconds=number % 60),
-                offline_id=_scan_id(story, each),
+                offline_id=str(_scan_id(story, each)),
             )
             for number, each in enumerate(alone)
         ],

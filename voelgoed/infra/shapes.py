@@ -54,6 +54,14 @@ class Request(Struct, forbid_unknown_fields=True, kw_only=True):
         in_utc(self)
 
 
+class DeviceRequest(Struct, kw_only=True):
+    """A request body of a device. Devices are updated later than servers, and other people build them:
+    a field that we do not know is ignored."""
+
+    def __post_init__(self) -> None:
+        in_utc(self)
+
+
 class Data(Struct, Generic[T], frozen=True):
     data: T
 

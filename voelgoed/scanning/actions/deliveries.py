@@ -1,6 +1,7 @@
 """The two forms in which devices bring scans, and how each is answered: signed ones fifty at a time
 (`/api/scanning/sync`), and a whole queue at once (`/api/scans/sync`)."""
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
@@ -46,6 +47,7 @@ from voelgoed.scanning.rules.scan_signatures import is_signed_by
 from voelgoed.scanning.rules.synced import Clock, canonical
 from voelgoed.ticketing.rules.codes import read_code
 
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 A = TypeVar("A", BatchAnswer, SyncAnswer)
 
 OFFLINE_MAX = timedelta(hours=24)
@@ -105,7 +107,7 @@ class SignedDelivery(Delivery[SyncAnswer]):
         self._batch = batch
         self._api_key = api_key
         self._measured = measured
-        self.batch_id = batch.sync_batch_id
+        self.batch_id = UUID(batch.sync_batch_id)
         self.device_id = batch.device_id
         self.fingerprint = fingerprint_of(batch)
         self.claimed = timedelta(seconds=batch.offset_seconds)
@@ -139,14 +141,15 @@ class SignedDelivery(Delivery[SyncAnswer]):
         now: datetime,
     ) -> SyncAnswer:
         kept = [each for each in taken if each.refusal is None]
+        sent = {each.brought.scan_id: each.brought.sent_id for each in taken}
         return SyncAnswer(
-            sync_batch_id=self.batch_id,
+            sync_batch_id=self._batch.sync_batch_id,
             status=status_of(taken),
-            processed=[each.brought.scan_id for each in kept if each.is_learnt],
-            skipped=[each.brought.scan_id for each in kept if not each.is_learnt],
+            processed=[each.brought.sent_id for each in kept],
+            skipped=[],
             rejected=[
                 RejectedScan(
-                    scan_id=each.brought.scan_id,
+                    scan_id=each.brought.sent_id,
                     error=each.refusal.code,
                     message=each.refusal.message,
                 )
@@ -155,8 +158,8 @@ class SignedDelivery(Delivery[SyncAnswer]):
             ],
             conflicts=[
                 FoundConflict(
-                    scan_id=each.scan_id,
-                    winner_scan_id=each.winner_scan_id,
+                    scan_id=sent.get(each.scan_id, str(each.scan_id)),
+                    winner_scan_id=sent.get(each.winner_scan_id, str(each.winner_scan_id)),
                     kind=each.kind,
                     severity=each.severity,
                 )
@@ -175,6 +178,7 @@ def brought_by(scan: SignedScan, clock: Clock, now: datetime) -> OfflineScan:
     scanned_at = _moment(scan.scanned_at)
     return OfflineScan(
         scan_id=UUID(scan.scan_id),
+        sent_id=scan.scan_id,
         ticket_id=UUID(scan.ticket_id) if scan.ticket_id else None,
         presented=read_presented(given) if given else None,
         given=given.strip(),
@@ -194,7 +198,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
 
     def __init__(self, batch: OfflineBatch) -> None:
         self._batch = batch
-        self.batch_id = batch.batch_id
+        self.batch_id = UUID(batch.batch_id)
         self.device_id = batch.device_id
         self.fingerprint = fingerprint_of(batch)
         self.created_at = batch.batch_created_at
@@ -207,14 +211,13 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         if batch.batch_size != len(batch.scans):
             message = f"is {batch.batch_size}, but there are {len(batch.scans)} scans"
             raise BatchMalformed(faults=[{"path": "$.batch_size", "message": message}])
-        return [self._read(at, scan, device, clock, now) for at, scan in enumerate(batch.scans)]
+        return [self._read(scan, device, clock, now) for scan in batch.scans]
 
-    def _read(
-        self, at: int, scan: QueuedScan, device: Device, clock: Clock, now: datetime
-    ) -> SyncResult:
-        presented = read_presented(scan.ticket_code)
+    def _read(self, scan: QueuedScan, device: Device, clock: Clock, now: datetime) -> SyncResult:
+        presented, scan_id = read_presented(scan.ticket_code), id_of(scan, device)
         brought = OfflineScan(
-            scan_id=scan.offline_id or uuid5(self.batch_id, str(at)),
+            scan_id=scan_id,
+            sent_id=scan.offline_id or str(scan_id),
             ticket_id=None,
             presented=presented,
             given=scan.ticket_code.strip(),
@@ -255,7 +258,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         missing = reasons["ticket_not_found"]
         moments = [each.brought.scanned_at for each in taken]
         return BatchAnswer(
-            batch_id=self.batch_id,
+            batch_id=self._batch.batch_id,
             status=status_of(taken),
             processed_count=len(taken) - len(errors),
             error_count=len(errors),
@@ -287,12 +290,24 @@ def _error(taken: SyncResult) -> BatchError:
     ticket = taken.ticket
     reason = refusal.code if refusal else (resolution and resolution.reason) or ""
     return BatchError(
-        offline_id=taken.brought.scan_id,
+        offline_id=taken.brought.sent_id,
         ticket_code=ticket.code if ticket else taken.brought.given,
         reason=reason,
         is_kept=refusal is None,
         last_scan_at=taken.winner.scanned_at_canonical if taken.winner else msgspec.UNSET,
     )
+
+
+def id_of(scan: QueuedScan, device: Device) -> UUID:
+    """The id under which a scan of a queue is kept: the device's own where that is a UUID, else one made
+    of the device and the name that it gave to the scan, else one made of what the scan is."""
+    given = scan.offline_id
+    if given is None:
+        gate = scan.gate_id or device.gate_id
+        given = f"{gate} {scan.direction} {scan.ticket_code.strip()} {scan.scanned_at.isoformat()}"
+    elif _UUID.match(given):
+        return UUID(given)
+    return uuid5(device.id, given)
 
 
 def _gate(text: str) -> UUID | str:

@@ -24,6 +24,8 @@ class OfflineScan(msgspec.Struct, frozen=True, kw_only=True):
     """A scan that a device made alone, as it says."""
 
     scan_id: UUID
+    sent_id: str
+    """The id as the device sent it."""
     ticket_id: UUID | None
     """Where the device knows it."""
     presented: Presented | None

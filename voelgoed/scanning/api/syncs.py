@@ -66,7 +66,7 @@ async def sync_signed(
     data: JSONBody[SignedBatch], call: Given[Call], device_time: DeviceTime = None
 ) -> SyncAnswer:
     """For a device: scans that it made and signed without network, up to 50 at once, ten times a minute.
-    Those that are `processed` or `skipped` are kept here for good; those that are `rejected` are not."""
+    Those that are `processed` are kept here for good, also if they were known; those that are `rejected` are not."""
     desk, measured = _desk(call), _measured(call, device_time)
     delivery = SignedDelivery(data, bearer_in(headers_in(call.scope)) or "", measured)
     return await desk.receive(device_of(call), delivery, measured, limit=desk.batch_limit)

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from voelgoed.infra.shapes import Moment, Name, Request, Version
+from voelgoed.infra.shapes import DeviceRequest, Moment, Name, Request, Version
 
 DeviceType = Literal["ipad", "phone", "desktop"]
 DeviceStatus = Literal["active", "inactive"]
@@ -115,7 +115,7 @@ class Pairing(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime
 
 
-class Pair(Request):
+class Pair(DeviceRequest):
     pairing_token: PairingToken
     device_id: UUID | None = None
     """Of a device that was ours before, or that chose its own."""
@@ -134,7 +134,7 @@ class Paired(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID
 
 
-class KeyRotation(Request):
+class KeyRotation(DeviceRequest):
     rotation_id: UUID
     """Random, made for this rotation and told nobody else. Whoever hears no answer sends the same one
     again: it leads to the key that was given, for five minutes. Another one does not."""
@@ -154,7 +154,7 @@ class DeviceChange(Request):
     status: DeviceStatus | UnsetType = UNSET
 
 
-class Heartbeat(Request):
+class Heartbeat(DeviceRequest):
     device_time: Moment
     battery_percent: Percent | None = None
     queue_length: QueueLength | None = None

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from voelgoed.infra.shapes import Moment, Request
+from voelgoed.infra.shapes import DeviceRequest, Moment
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.outcomes import Outcome
 
@@ -24,7 +24,7 @@ CODE_KEPT_MAX = 64
 Presented = Annotated[str, Meta(min_length=1, max_length=PRESENTED_MAX, pattern=r"^[^\x00]*$")]
 
 
-class NewScan(Request):
+class NewScan(DeviceRequest):
     ticket_code: Presented
     """The code, as somebody types it, or the whole text of the barcode."""
     device_id: UUID

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from voelgoed.infra.shapes import Moment, Request
+from voelgoed.infra.shapes import DeviceRequest, Moment
 from voelgoed.scanning.model.decisions import Direction
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.scan_history import ConflictKind, ConflictSeverity
@@ -21,7 +21,9 @@ OFFSET_S_MAX = 200 * 365 * 86_400
 _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$(?!\n)"
 _MOMENT = r"^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:?\d\d)$(?!\n)"
 Id = Annotated[str, Meta(pattern=_UUID)]
-"""As a text, because the text is signed."""
+"""A UUID as the text that the device sent: the text is signed, and is echoed as it was sent."""
+OfflineId = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^\x00]*$")]
+"""The name that a device gave to a scan, echoed as it was sent."""
 When = Annotated[str, Meta(max_length=40, pattern=_MOMENT)]
 GateName = Annotated[str, Meta(min_length=1, max_length=63, pattern=r"^[0-9a-zA-Z-]+$(?!\n)")]
 """Its code or its id."""
@@ -33,7 +35,7 @@ BatchStatus = Literal["completed", "partial_success"]
 RecoveryState = Literal["unverified", "accepted", "rejected"]
 
 
-class SignedScan(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+class SignedScan(msgspec.Struct, kw_only=True):
     """One that a device made alone and signed."""
 
     scan_id: Id
@@ -50,9 +52,9 @@ class SignedScan(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """What was read, of what is in no manifest."""
 
 
-class SignedBatch(Request):
+class SignedBatch(DeviceRequest):
     device_id: UUID
-    sync_batch_id: UUID
+    sync_batch_id: Id
     offset_seconds: Offset
     """The server's time minus the device's, as the device last learnt it."""
     scans: Annotated[list[SignedScan], Meta(min_length=1, max_length=SIGNED_SCANS_MAX)]
@@ -61,24 +63,25 @@ class SignedBatch(Request):
 class RejectedScan(msgspec.Struct, frozen=True, kw_only=True):
     """It is not kept here: keep it, and show somebody why."""
 
-    scan_id: UUID
+    scan_id: str
     error: str
     message: str
 
 
 class FoundConflict(msgspec.Struct, frozen=True, kw_only=True):
-    scan_id: UUID
-    winner_scan_id: UUID
+    scan_id: str
+    winner_scan_id: str
     kind: ConflictKind
     severity: ConflictSeverity
 
 
 class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    sync_batch_id: UUID
+    sync_batch_id: str
     status: BatchStatus
-    processed: list[UUID]
-    skipped: list[UUID]
-    """Those that were here already."""
+    processed: list[str]
+    """The scans that are kept here for good, whether they were new or known."""
+    skipped: list[str]
+    """Always empty: a scan that is sent again is processed, once."""
     rejected: list[RejectedScan]
     conflicts: list[FoundConflict]
     offset_seconds: float
@@ -91,12 +94,13 @@ class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     message: str | UnsetType = UNSET
 
 
-class QueuedScan(Request):
+class QueuedScan(DeviceRequest):
     ticket_code: Presented
     """The code, as somebody types it, or the whole text of the barcode."""
     scanned_at: Moment
-    offline_id: UUID | None = None
-    """Made by the device; left out, it is the scan's place in its batch."""
+    offline_id: OfflineId | None = None
+    """Made by the device, a UUID or any text of its own. Left out, it is made of device, gate, code and
+    moment, so that the same scan sent again is the same."""
     gate_id: GateName | None = None
     """Left out: where the device is."""
     direction: Direction = "entry"
@@ -104,8 +108,8 @@ class QueuedScan(Request):
     """What the device did. Left out: somebody was let through."""
 
 
-class OfflineBatch(Request):
-    batch_id: UUID
+class OfflineBatch(DeviceRequest):
+    batch_id: Id
     device_id: UUID
     batch_created_at: Moment
     scans: Annotated[list[QueuedScan], Meta(min_length=1, max_length=SCANS_MAX)]
@@ -113,7 +117,7 @@ class OfflineBatch(Request):
 
 
 class BatchError(msgspec.Struct, frozen=True, kw_only=True):
-    offline_id: UUID
+    offline_id: str
     ticket_code: str
     reason: str
     """Why nobody should have been let through; or why it is not kept here at all."""
@@ -135,7 +139,7 @@ class TimestampRange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    batch_id: UUID
+    batch_id: str
     status: BatchStatus
     processed_count: int
     error_count: int

@@ -1703,7 +1703,7 @@ export interface paths {
         /**
          * Sync signed
          * @description For a device: scans that it made and signed without network, up to 50 at once, ten times a minute.
-         *     Those that are `processed` or `skipped` are kept here for good; those that are `rejected` are not.
+         *     Those that are `processed` are kept here for good, also if they were known; those that are `rejected` are not.
          */
         post: operations["sync_signed"];
         delete?: never;
@@ -2504,7 +2504,6 @@ export interface components {
         };
         /** BatchAnswer */
         BatchAnswer: {
-            /** Format: uuid */
             batch_id: string;
             error_count: number;
             errors: components["schemas"]["BatchError"][];
@@ -2522,7 +2521,6 @@ export interface components {
         BatchError: {
             is_kept: boolean;
             last_scan_at?: string;
-            /** Format: uuid */
             offline_id: string;
             reason: string;
             ticket_code: string;
@@ -3008,11 +3006,9 @@ export interface components {
         FoundConflict: {
             /** @enum {string} */
             kind: "double_entry" | "duplicate_scan";
-            /** Format: uuid */
             scan_id: string;
             /** @enum {string} */
             severity: "critical" | "low";
-            /** Format: uuid */
             winner_scan_id: string;
         };
         /** Fullest */
@@ -3693,7 +3689,6 @@ export interface components {
         OfflineBatch: {
             /** Format: date-time */
             batch_created_at: string;
-            /** Format: uuid */
             batch_id: string;
             batch_size: number;
             /** Format: uuid */
@@ -4100,7 +4095,6 @@ export interface components {
         RejectedScan: {
             error: string;
             message: string;
-            /** Format: uuid */
             scan_id: string;
         };
         /** Reservation */
@@ -4439,7 +4433,6 @@ export interface components {
             device_id: string;
             offset_seconds: number;
             scans: components["schemas"]["SignedScan"][];
-            /** Format: uuid */
             sync_batch_id: string;
         };
         /** SignedScan */
@@ -4515,7 +4508,6 @@ export interface components {
             skipped: string[];
             /** @enum {string} */
             status: "completed" | "partial_success";
-            /** Format: uuid */
             sync_batch_id: string;
         };
         /** TextFault */

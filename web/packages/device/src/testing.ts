@@ -262,25 +262,25 @@ export class FakeServer {
     offset: number,
     apiKey: string,
   ): Promise<object> {
-    const [processed, skipped]: string[][] = [[], []];
+    const processed: string[] = [];
     const rejected: object[] = [];
     for (const scan of scans) {
       const { scan_id } = scan;
       if (!(await this.isSigned(scan, apiKey))) {
         rejected.push({ scan_id, error: 'invalid_signature', message: 'Not signed.' });
-      } else if (this.taken.has(scan_id)) {
-        skipped?.push(scan_id);
       } else {
-        this.keep(scan_id);
-        this.scans.set(scan_id, scan);
-        processed?.push(scan_id);
+        if (!this.taken.has(scan_id)) {
+          this.keep(scan_id);
+          this.scans.set(scan_id, scan);
+        }
+        processed.push(scan_id);
       }
     }
     return {
       sync_batch_id: batchId,
       status: rejected.length > 0 ? 'partial_success' : 'completed',
       processed,
-      skipped,
+      skipped: [],
       rejected,
       conflicts: [],
       offset_seconds: offset,
