@@ -27,7 +27,7 @@ from voelgoed.scanning.actions.intake import Intake
 from voelgoed.scanning.actions.own_device import own_device, prove
 from voelgoed.scanning.actions.sync_batch import SyncBatch, Work
 from voelgoed.scanning.model.sync import BatchAnswer, OfflineBatch, SignedBatch, SyncAnswer
-from voelgoed.scanning.rules.synced import clock_of
+from voelgoed.scanning.rules.device_clock import clock_of
 from voelgoed.services import Services
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -46,7 +46,8 @@ async def together(
     async with world.services.database.transaction(world.tenant.id) as tx:
         kept = await own_device(tx, proven)
     works = [
-        Work(proven, kept, each, clock_of(each.claimed, None, None), None) for each in deliveries
+        Work(proven, kept, each, clock_of(each.claimed, None, world.now), None)
+        for each in deliveries
     ]
     batch = SyncBatch(world.services.database, world.services.scans.context, works)
     await batch.take_in(world.tenant.id)
@@ -108,27 +109,46 @@ async def test_what_is_kept_is_known_however_old_it_is_by_now(world: World, cloc
     assert (await bring(world, device, scan))["errors"] == []
 
 
-async def test_a_reading_of_the_clock_of_an_hour_ago_proves_nothing(
-    world: World, clock: MovableClock
+@pytest.mark.parametrize("ago", [MINUTE, HOUR, 48 * HOUR])
+async def test_a_claim_is_compared_with_the_last_reading_however_old(
+    world: World, clock: MovableClock, ago: timedelta
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
     wrong = {"device_time": iso(world.now - 10 * MINUTE)}
     await world.client.post("/api/scanning/heartbeat", json=wrong, headers=device.headers)
-    clock.ahead += HOUR
-    answer = await sync(world, device, await signed(world, device, ticket, 30 * MINUTE))
-    assert answer["offset_seconds"] == 0
-    assert await world.rows("SELECT kind FROM scan_alert") == []
-
-
-async def test_a_reading_of_a_minute_ago_does(world: World, clock: MovableClock):
-    device, [ticket] = await world.device(), await world.tickets(1)
-    wrong = {"device_time": iso(world.now - 10 * MINUTE)}
-    await world.client.post("/api/scanning/heartbeat", json=wrong, headers=device.headers)
-    clock.ahead += MINUTE
+    clock.ahead += ago
     answer = await sync(world, device, await signed(world, device, ticket, 30 * MINUTE))
     assert answer["offset_seconds"] == pytest.approx(600, abs=60)
     kinds = [row["kind"] for row in await world.rows("SELECT kind FROM scan_alert")]
     assert kinds == ["clock_manipulation"]
+
+
+async def test_the_older_the_reading_the_more_a_clock_may_have_drifted(
+    world: World, clock: MovableClock
+):
+    device, tickets = await world.device(), await world.tickets(2)
+    right = {"device_time": iso(world.now)}
+    await world.client.post("/api/scanning/heartbeat", json=right, headers=device.headers)
+    scan = await signed(world, device, tickets[0])
+    assert (await sync(world, device, scan, offset_seconds=100))["offset_seconds"] < 60
+    clock.ahead += 48 * HOUR
+    scan = await signed(world, device, tickets[1])
+    assert (await sync(world, device, scan, offset_seconds=100))["offset_seconds"] == 100
+
+
+async def test_a_claim_about_a_clock_that_was_never_read_is_believed_and_told(world: World):
+    device, tickets = await world.device(), await world.tickets(2)
+    answer = await sync(
+        world, device, await signed(world, device, tickets[0]), offset_seconds=-7200
+    )
+    assert answer["offset_seconds"] == -7200
+    kinds = [row["kind"] for row in await world.rows("SELECT kind FROM scan_alert")]
+    assert kinds == ["clock_skew"]
+    far = await signed(world, device, tickets[1])
+    answer = await sync(world, device, far, offset_seconds=-100_000)
+    assert answer["offset_seconds"] == 0
+    kinds = [row["kind"] for row in await world.rows("SELECT kind FROM scan_alert")]
+    assert sorted(kinds) == ["clock_manipulation", "clock_skew"]
 
 
 async def test_a_device_that_told_its_time_with_the_manifest_is_held_to_it(world: World):
@@ -143,7 +163,7 @@ async def test_a_device_that_told_its_time_with_the_manifest_is_held_to_it(world
     assert kinds == ["clock_manipulation"]
 
 
-async def test_what_it_told_with_an_earlier_delivery_holds_for_minutes_and_not_for_ever(
+async def test_what_it_told_with_an_earlier_delivery_holds_for_good(
     world: World, clock: MovableClock
 ):
     device, tickets = await world.device(), await world.tickets(3)
@@ -151,11 +171,10 @@ async def test_what_it_told_with_an_earlier_delivery_holds_for_minutes_and_not_f
     first = signed_batch(device, await signed(world, device, tickets[0]))
     assert (await send(world, device, first, **right)).status_code == 200
     for ticket in tickets[1:]:
-        clock.ahead += 3 * MINUTE  # what is only remembered does not count as measured anew
+        clock.ahead += HOUR  # what is only remembered does not count as measured anew
         scan = await signed(world, device, ticket)
         answer = await sync(world, device, scan, offset_seconds=-7200)
-        offsets = pytest.approx(0, abs=60) if ticket is tickets[1] else -7200
-        assert answer["offset_seconds"] == offsets
+        assert answer["offset_seconds"] == pytest.approx(0, abs=60)
 
 
 async def test_a_queue_with_a_false_time_moves_no_scan_to_another_day(world: World):

@@ -25,7 +25,7 @@ from tests.scanning.sync_support import (
 from tests.support import MovableClock
 from voelgoed.scanning.model.sync import BatchSync
 from voelgoed.scanning.rules.batches import Facts, failing_device, revoked_device, suspicions_of
-from voelgoed.scanning.rules.synced import Clock
+from voelgoed.scanning.rules.device_clock import DeviceClock
 
 NOW = datetime(2026, 11, 16, 20, tzinfo=UTC)
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
@@ -58,7 +58,12 @@ def suspected(*, size: int = 10, gap: timedelta | None = None, **more: Any) -> l
         "forged": 0,
         "unknown": 0,
     }
-    facts = Facts(batch=batch, device_name="iPad", clock=Clock(timedelta(), gap), **(usual | more))
+    facts = Facts(
+        batch=batch,
+        device_name="iPad",
+        clock=DeviceClock(offset=timedelta(), gap=gap),
+        **(usual | more),
+    )
     found = suspicions_of(facts)
     assert all(each.subject_id == DEVICE and each.at == NOW for each in found)
     assert all(each.details["device_name"] == "iPad" for each in found)

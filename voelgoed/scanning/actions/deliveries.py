@@ -41,10 +41,10 @@ from voelgoed.scanning.model.sync import (
     SyncAnswer,
     TimestampRange,
 )
+from voelgoed.scanning.rules.device_clock import DeviceClock, canonical
 from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.rules.recovery import fields_of
 from voelgoed.scanning.rules.scan_signatures import is_signed_by
-from voelgoed.scanning.rules.synced import Clock, canonical
 from voelgoed.ticketing.rules.codes import read_code
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
@@ -75,7 +75,7 @@ class Delivery(ABC, Generic[A]):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def read(self, device: Device, clock: Clock, now: datetime) -> list[SyncResult]: ...
+    def read(self, device: Device, clock: DeviceClock, now: datetime) -> list[SyncResult]: ...
 
     @abstractmethod
     def require_timely(self, gate: ScanningGate, now: datetime) -> None: ...
@@ -85,7 +85,7 @@ class Delivery(ABC, Generic[A]):
         self,
         taken: Sequence[SyncResult],
         conflicts: Sequence[Conflict],
-        clock: Clock,
+        clock: DeviceClock,
         now: datetime,
     ) -> A: ...
 
@@ -115,11 +115,11 @@ class SignedDelivery(Delivery[SyncAnswer]):
     def __len__(self) -> int:
         return len(self._batch.scans)
 
-    def read(self, device: Device, clock: Clock, now: datetime) -> list[SyncResult]:
-        return [self._read(scan, device, clock, now) for scan in self._batch.scans]
+    def read(self, device: Device, clock: DeviceClock, now: datetime) -> list[SyncResult]:
+        return [self._read(scan, device, clock) for scan in self._batch.scans]
 
-    def _read(self, scan: SignedScan, device: Device, clock: Clock, now: datetime) -> SyncResult:
-        brought = brought_by(scan, clock, now)
+    def _read(self, scan: SignedScan, device: Device, clock: DeviceClock) -> SyncResult:
+        brought = brought_by(scan, clock)
         return SyncResult(
             brought, device, self.batch_id, refusal=self._refusal(scan, brought, device)
         )
@@ -137,7 +137,7 @@ class SignedDelivery(Delivery[SyncAnswer]):
         self,
         taken: Sequence[SyncResult],
         conflicts: Sequence[Conflict],
-        clock: Clock,
+        clock: DeviceClock,
         now: datetime,
     ) -> SyncAnswer:
         kept = [each for each in taken if each.refusal is None]
@@ -173,7 +173,7 @@ class SignedDelivery(Delivery[SyncAnswer]):
         )
 
 
-def brought_by(scan: SignedScan, clock: Clock, now: datetime) -> OfflineScan:
+def brought_by(scan: SignedScan, clock: DeviceClock) -> OfflineScan:
     given = scan.ticket_code or ""
     scanned_at = _moment(scan.scanned_at)
     return OfflineScan(
@@ -186,7 +186,7 @@ def brought_by(scan: SignedScan, clock: Clock, now: datetime) -> OfflineScan:
         gate=_gate(scan.gate_id),
         direction=scan.direction,
         scanned_at=scanned_at,
-        at=canonical(scanned_at, clock, now),
+        at=canonical(scanned_at, clock),
         outcome=scan.outcome,
         signature=scan.signature,
     )
@@ -206,14 +206,16 @@ class OfflineDelivery(Delivery[BatchAnswer]):
     def __len__(self) -> int:
         return len(self._batch.scans)
 
-    def read(self, device: Device, clock: Clock, now: datetime) -> list[SyncResult]:
+    def read(self, device: Device, clock: DeviceClock, now: datetime) -> list[SyncResult]:
         batch = self._batch
         if batch.batch_size != len(batch.scans):
             message = f"is {batch.batch_size}, but there are {len(batch.scans)} scans"
             raise BatchMalformed(faults=[{"path": "$.batch_size", "message": message}])
         return [self._read(scan, device, clock, now) for scan in batch.scans]
 
-    def _read(self, scan: QueuedScan, device: Device, clock: Clock, now: datetime) -> SyncResult:
+    def _read(
+        self, scan: QueuedScan, device: Device, clock: DeviceClock, now: datetime
+    ) -> SyncResult:
         presented, scan_id = read_presented(scan.ticket_code), id_of(scan, device)
         brought = OfflineScan(
             scan_id=scan_id,
@@ -225,7 +227,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
             gate=None if scan.gate_id is None else _gate(scan.gate_id),
             direction=scan.direction,
             scanned_at=scan.scanned_at,
-            at=canonical(scan.scanned_at, clock, now),
+            at=canonical(scan.scanned_at, clock),
             outcome=scan.outcome,
         )
         refusal = self._refusal(brought, device, now)
@@ -249,7 +251,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         self,
         taken: Sequence[SyncResult],
         conflicts: Sequence[Conflict],
-        clock: Clock,
+        clock: DeviceClock,
         now: datetime,
     ) -> BatchAnswer:
         errors = [_error(each) for each in taken if not each.is_good]

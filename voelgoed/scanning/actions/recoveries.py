@@ -38,6 +38,7 @@ from voelgoed.scanning.model.refusals import (
 )
 from voelgoed.scanning.model.sync import RecoveryState
 from voelgoed.scanning.rules.alerts import alerts_topic
+from voelgoed.scanning.rules.device_clock import DeviceClock
 from voelgoed.scanning.rules.recovery import (
     batch_id_of,
     doubts_about,
@@ -45,7 +46,6 @@ from voelgoed.scanning.rules.recovery import (
     suspicion_of,
     which_are_signed,
 )
-from voelgoed.scanning.rules.synced import Clock
 from voelgoed.scanning.store import devices, syncs
 from voelgoed.scanning.store import recoveries as store
 from voelgoed.scanning.store.syncs import NewBatch
@@ -106,12 +106,15 @@ async def _import(
 def _taken(
     scan: ExportedScan, is_signed: bool, device: Device, batch_id: UUID, now: datetime
 ) -> SyncResult:
-    clock = Clock(timedelta(seconds=scan.offset_seconds), None)
-    brought = brought_by(scan, clock, now)
+    clock = DeviceClock(offset=timedelta(seconds=scan.offset_seconds))
+    brought = brought_by(scan, clock)
     doubts = doubts_about(brought.scanned_at, clock, device, now)
     # What the device did not sign goes by an id of its own: it must not stand in the way of what it did.
     scan_id = brought.scan_id if is_signed else uuid5(batch_id, scan.scan_id)
-    brought = msgspec.structs.replace(brought, scan_id=scan_id, is_signed=is_signed, doubts=doubts)
+    at = min(brought.at, now)
+    brought = msgspec.structs.replace(
+        brought, scan_id=scan_id, at=at, is_signed=is_signed, doubts=doubts
+    )
     return SyncResult(brought, device, batch_id)
 
 

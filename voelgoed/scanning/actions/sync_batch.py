@@ -38,8 +38,8 @@ from voelgoed.scanning.rules.batches import (
     invalid_admissions,
     suspicions_of,
 )
+from voelgoed.scanning.rules.device_clock import DeviceClock, is_from_future
 from voelgoed.scanning.rules.messages import batch_synced, batch_topic, occupancy_synced
-from voelgoed.scanning.rules.synced import Clock, is_from_future
 from voelgoed.scanning.store import manifests, occupancy, stations, syncs
 from voelgoed.scanning.store.syncs import KeptAnswer, NewBatch, Success
 from voelgoed.seating.rules.messages import occupancy_topic
@@ -55,7 +55,7 @@ class Work:
     device: Device
     """As it was a moment ago."""
     delivery: Delivery[Any]
-    clock: Clock
+    clock: DeviceClock
     measured: timedelta | None
     taken: list[SyncResult] = field(default_factory=list[SyncResult])
     gate: ScanningGate | None = None
@@ -131,6 +131,10 @@ class SyncBatch:
 
     def _read(self, work: Work, now: datetime) -> None:
         work.taken = work.delivery.read(work.device, work.clock, now)
+        for each in work.taken:
+            if is_from_future(each.brought.at, work.clock.tolerance, now):
+                each.brought = msgspec.structs.replace(each.brought, at=now)
+                each.is_from_future = True
 
     async def _find_devices(self, tx: Transaction) -> None:
         found = await stations.find_devices(tx, [work.device.id for work in self._works])
@@ -332,7 +336,7 @@ def _invalid_admissions(work: Work, batch: BatchSync) -> list[Suspicion]:
 
 
 def _facts(work: Work, batch: BatchSync) -> Facts:
-    taken, now = work.taken, batch.synced_at
+    taken = work.taken
     errors: dict[str, int] = {}
     for each in taken:
         if each.refusal is not None:
@@ -345,7 +349,7 @@ def _facts(work: Work, batch: BatchSync) -> Facts:
         clock=work.clock,
         errors=errors,
         wrong=sum(_is_wrong(each) for each in taken),
-        from_future=sum(is_from_future(each.brought.scanned_at, work.clock, now) for each in taken),
+        from_future=sum(each.is_from_future for each in taken),
         forged=sum(each.is_new and each.is_forged for each in taken),
         unknown=sum(each.is_new and each.ticket is None and not each.is_forged for each in taken),
     )

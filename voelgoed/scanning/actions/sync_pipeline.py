@@ -31,7 +31,7 @@ from voelgoed.scanning.model.refusals import DeviceInactive, DeviceMismatch, Too
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import SIGNED_SCANS_MAX
 from voelgoed.scanning.rules.batches import failing_device, revoked_device
-from voelgoed.scanning.rules.synced import clock_of, measured_lately
+from voelgoed.scanning.rules.device_clock import ClockMeasurement, clock_of, last_measurement
 from voelgoed.scanning.store import stations, syncs
 
 log = structlog.get_logger()
@@ -107,8 +107,9 @@ class SyncPipeline:
         if delivery.device_id != proven.caller.id:
             raise DeviceMismatch()
         device = await self._admit(proven, f"sync:{delivery.form}:{delivery.device_id}", limit)
-        lately = measured_lately(device, self._database.clock.now())
-        clock = clock_of(delivery.claimed, measured, lately)
+        now = self._database.clock.now()
+        known = last_measurement(device) if measured is None else ClockMeasurement(measured, now)
+        clock = clock_of(delivery.claimed, known, now)
         work = Work(proven, device, delivery, clock, measured)
         organization_id = proven.caller.organization_id
         if self._waiting[organization_id] >= WAITING_MAX:

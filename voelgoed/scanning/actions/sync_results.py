@@ -68,6 +68,8 @@ class SyncResult:
     gate: ScanningGate | None = None
     ticket: ScannedTicket | None = None
     is_forged: bool = False
+    is_from_future: bool = False
+    """Its device claims a moment that is yet to come."""
     apart: Reason | None = None
     day: dt.date | None = None
     story: HistoryScan | None = None

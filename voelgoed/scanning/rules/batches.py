@@ -11,8 +11,8 @@ from voelgoed.scanning.model.decisions import Reason
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchSync
 from voelgoed.scanning.rules.alerts import merge_suspicions
+from voelgoed.scanning.rules.device_clock import DeviceClock
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
-from voelgoed.scanning.rules.synced import Clock
 
 WRONG_SHARE_MAX = 0.5
 LATE_AFTER = timedelta(hours=8)
@@ -36,7 +36,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """By the device's clock, where it says so."""
     newest: datetime
     """Of the scans."""
-    clock: Clock
+    clock: DeviceClock
     errors: Mapping[str, int]
     """Scans that were refused, by why."""
     wrong: int
@@ -70,6 +70,9 @@ def _suspicions(facts: Facts) -> Iterator[Suspicion]:
     if facts.clock.gap is not None:
         gap_s = round(facts.clock.gap.total_seconds())
         yield _about(facts, "clock_manipulation", gap_seconds=gap_s)
+    if facts.clock.is_unmeasured:
+        claimed_s = round(facts.clock.offset.total_seconds())
+        yield _about(facts, "clock_skew", claimed_seconds=claimed_s)
     for error, count in sorted(facts.errors.items()):
         if (kind := _BY_REFUSAL.get(error)) is not None:
             yield _about_scans(facts, kind, count)

@@ -9,9 +9,9 @@ from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.recoveries import Imported
 from voelgoed.scanning.model.scans import Doubt
 from voelgoed.scanning.model.sync import SignedScan
+from voelgoed.scanning.rules.device_clock import DeviceClock, canonical, is_from_future
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
 from voelgoed.scanning.rules.scan_signatures import SignedFields, is_signed_by
-from voelgoed.scanning.rules.synced import Clock, is_from_future
 
 _FILES = UUID("0b1f7c64-8a5e-5d0e-9d3b-6f1d1c7a2e10")
 """Random, for names of files."""
@@ -45,12 +45,14 @@ def which_are_signed(scans: Sequence[SignedScan], api_keys: Sequence[str]) -> li
     return found
 
 
-def doubts_about(scanned_at: datetime, clock: Clock, device: Device, now: datetime) -> list[Doubt]:
+def doubts_about(
+    scanned_at: datetime, clock: DeviceClock, device: Device, now: datetime
+) -> list[Doubt]:
     """Nothing is refused for its moment: that is why it could not be sent."""
-    at, doubts = scanned_at + clock.offset, list[Doubt]()
+    at, doubts = canonical(scanned_at, clock), list[Doubt]()
     if at < device.created_at:
         doubts.append("before_pairing")
-    if is_from_future(scanned_at, clock, now):
+    if is_from_future(at, clock.tolerance, now):
         doubts.append("from_future")
     if device.deleted_at is not None and at > device.deleted_at:
         doubts.append("after_revocation")
