@@ -56,14 +56,14 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeviceAssignment(msgspec.Struct, frozen=True, kw_only=True):
-    """The time for which a device was at a gate."""
+    """The time during which an active device was assigned to one gate."""
 
     device_id: UUID
     gate_id: UUID
     event_id: UUID
     from_at: datetime
     until_at: datetime | None
-    """None while it is there."""
+    """None while it is assigned there."""
 
 
 class FleetDevice(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,15 +1,17 @@
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
 import msgspec
 
 from voelgoed.infra.database import Transaction
-from voelgoed.scanning.model.devices import Device
+from voelgoed.infra.ids import new_id
+from voelgoed.scanning.model.devices import Device, DeviceAssignment
 
 
 async def insert_device(tx: Transaction, device: Device) -> int:
-    """0 when there is one by that id already."""
-    return await tx.run(
+    """Its assignment begins with it. 0 when there is one by that id already."""
+    inserted = await tx.run(
         """
         INSERT INTO scan_device (organization_id, id, name, device_type, gate_id, status, key_version,
                                  key_rotated_at, paired_at, paired_by_id, app_version, version,
@@ -27,6 +29,9 @@ async def insert_device(tx: Transaction, device: Device) -> int:
         device.paired_by_id,
         device.app_version,
     )
+    if inserted:
+        await _record_assignment(tx, device)
+    return inserted
 
 
 async def find_device(tx: Transaction, device_id: UUID) -> Device | None:
@@ -63,8 +68,9 @@ async def count_devices(tx: Transaction) -> int:
 
 
 async def update_device(tx: Transaction, device: Device) -> int:
-    """Writes the next version of what was read; 0 when somebody else was first."""
-    return await tx.run(
+    """Writes the next version of what was read, and where it is assigned from now on; 0 when somebody
+    else was first."""
+    updated = await tx.run(
         """
         UPDATE scan_device
            SET name = $2, device_type = $3, gate_id = $4, status = $5, key_version = $6,
@@ -88,6 +94,51 @@ async def update_device(tx: Transaction, device: Device) -> int:
         device.rotation_id,
         device.version,
         device.updated_at,
+    )
+    if updated:
+        await _record_assignment(tx, device)
+    return updated
+
+
+async def _record_assignment(tx: Transaction, device: Device) -> None:
+    """Ends the assignment that the device does not have any more and begins the one that it has, where
+    they differ. The caller has just written the device's row, so no two of these run at once."""
+    is_assigned = device.status == "active" and device.deleted_at is None
+    await tx.run(
+        """
+        UPDATE device_assignment SET until_at = greatest(from_at, $3)
+         WHERE device_id = $1 AND until_at IS NULL AND gate_id IS DISTINCT FROM $2
+        """,
+        device.id,
+        device.gate_id if is_assigned else None,
+        tx.now,
+    )
+    await tx.run(
+        """
+        INSERT INTO device_assignment (organization_id, id, device_id, gate_id, event_id, from_at)
+        SELECT current_organization(), $1, $2, gate.id, gate.event_id,
+               greatest($4, (SELECT max(until_at) FROM device_assignment WHERE device_id = $2))
+          FROM gate
+         WHERE gate.id = $3
+           AND NOT EXISTS (SELECT 1 FROM device_assignment WHERE device_id = $2 AND until_at IS NULL)
+        """,
+        new_id(),
+        device.id,
+        device.gate_id if is_assigned else None,
+        tx.now,
+    )
+
+
+async def find_assignments(tx: Transaction, device_ids: Sequence[UUID]) -> list[DeviceAssignment]:
+    """All that these devices ever had, each device's in order of time."""
+    return await tx.rows(
+        DeviceAssignment,
+        """
+        SELECT device_id, gate_id, event_id, from_at, until_at
+          FROM device_assignment WHERE device_id = ANY($1::uuid[])
+         ORDER BY device_id, from_at, until_at
+        """,
+        device_ids,
     )
 
 
