@@ -357,7 +357,7 @@ async def test_every_write_is_in_the_log_with_who_did_it_and_from_where(
         assert answer.is_success, (write, answer.text)
         added = [e for e in await search(client, tenant, limit=200) if e["id"] not in known]
         [entry] = [e for e in added if e["action"] == write.action]
-        assert (entry["ip"], entry["user_agent"]) == ("203.0.113.7", "Audited/1.0")
+        assert entry["metadata"] == {"ip_address": "203.0.113.7", "user_agent": "Audited/1.0"}
         assert entry["actor_kind"] == "user"
         if write.path != "/api/registrations":  # who registers is nobody yet
             assert entry["actor_id"] == str(tenant.users[write.by]), write

@@ -13,8 +13,8 @@ from voelgoed.accounts.actions import audit
 from voelgoed.services import Services
 
 COLUMNS = [
-    *("id", "actor_kind", "actor_id", "action", "entity_type", "entity_id", "changes", "ip"),
-    *("user_agent", "at"),
+    *("id", "actor_kind", "actor_id", "action", "entity_type", "entity_id", "changes"),
+    *("metadata", "at"),
 ]
 
 

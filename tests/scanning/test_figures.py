@@ -8,6 +8,7 @@ from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.scanning.support import LATER, Device, World, a_world
+from tests.scanning.sync_support import signed, sync
 from tests.support import MovableClock, Tenant
 from voelgoed.infra.refusal import StorageUnavailable
 from voelgoed.scanning.actions import figures
@@ -193,3 +194,24 @@ async def test_scans_are_counted_by_reason_and_duplicates_by_who_knew(world: Wor
     await world.scan(device, ticket.code)
     made = [now - then for now, then in zip(counts(), before, strict=True)]
     assert made == [1, 3, 2, 0, 1]
+
+
+async def test_how_many_scans_wait_on_each_device(world: World):
+    here, there = [await world.device(gate) for gate in world.gates]
+    await beat(world, here, queue_length=10_001)
+    told = await read(world)
+    assert told.value("device_queue", device_id=str(here.id), gate="gate-0") == 10_001
+    assert told.value("device_queue", device_id=str(there.id), gate="gate-1") == 0
+
+
+async def test_the_share_of_duplicates_is_told_of_batches_that_are_large_enough(world: World):
+    device, tickets = await world.device(), await world.tickets(20)
+    for ticket in tickets[:2]:
+        assert await world.verdict(device, ticket.code) == "admitted"
+    before = counted("batch_duplicate_ratio_count"), counted("batch_duplicate_ratio_sum")
+    await sync(world, device, await signed(world, device, tickets[0], -timedelta(seconds=1)))
+    assert counted("batch_duplicate_ratio_count") == before[0]
+    scans = [await signed(world, device, ticket, -timedelta(seconds=2)) for ticket in tickets]
+    await sync(world, device, *scans)
+    assert counted("batch_duplicate_ratio_count") == before[0] + 1
+    assert counted("batch_duplicate_ratio_sum") == pytest.approx(before[1] + 0.1)

@@ -84,7 +84,7 @@ async def test_the_answer_is_as_the_document_has_it(world: World):
     assert {str(row["batch_id"]) for row in rows} == {batch["batch_id"]}
     assert {iso(row["scanned_at"]) for row in rows} == {each["scanned_at"] for each in scans}
     [entry] = await world.rows(
-        "SELECT changes FROM audit_entry WHERE action = 'batch_sync_completed'"
+        "SELECT changes, metadata FROM audit_entry WHERE action = 'batch_sync_completed'"
     )
     assert (
         entry["changes"].items()
@@ -99,6 +99,8 @@ async def test_the_answer_is_as_the_document_has_it(world: World):
             "invalid_tickets": 1,
         }.items()
     )
+    assert set(entry["metadata"]) == {"device_name", "batch_created_at", "sync_duration_seconds"}
+    assert entry["metadata"]["device_name"] == "iPad-Gate-1"
 
 
 async def test_sent_again_it_is_answered_as_it_was_and_nothing_is_done(world: World):

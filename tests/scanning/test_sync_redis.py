@@ -74,12 +74,25 @@ async def test_redis_hears_who_came_in_a_moment_ago(world: World, redis: Redis, 
     last = last_scan_key(world, ticket)
     assert redis.get(last) == f"{scan['scan_id']}:{device.gate.id}:{at}"
     assert 0 < redis.ttl(last) <= WINDOW_S
+    assert 0 < redis.ttl(recent) <= WINDOW_S
     world.services.cache.forget_all()
     assert await world.verdict(device, await world.barcode(ticket)) == "already_scanned"
     [denied] = await world.rows(
         "SELECT details ->> 'tier' AS tier FROM scan WHERE status = 'denied'"
     )
     assert denied["tier"] == "warm"
+
+
+async def test_the_recent_scans_of_an_event_expire_after_five_minutes(
+    world: World, redis: Redis, clock: MovableClock
+):
+    device, (early, late) = await world.device(), await world.tickets(2)
+    recent = f"voelgoed:org:{world.tenant.id}:event:{world.event_id}:scans:recent"
+    assert await world.verdict(device, early.code) == "admitted"
+    assert 0 < redis.ttl(recent) <= WINDOW_S
+    clock.ahead += timedelta(seconds=WINDOW_S + 1)
+    assert await world.verdict(device, late.code) == "admitted"
+    assert redis.zrange(recent, 0, -1) == [f"{late.id}:{device.id}:{device.gate.id}"]
 
 
 @pytest.mark.parametrize("bringing", WAYS)

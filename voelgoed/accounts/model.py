@@ -97,8 +97,9 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     entity_type: str
     entity_id: str
     changes: dict[str, object]
-    ip: str | None
-    user_agent: str | None
+    metadata: dict[str, object]
+    """How it came: `device_id` and `device_name` of a device, `ip_address`, `user_agent`, and what an
+    action adds. What is not known is not there."""
     at: datetime
 
 

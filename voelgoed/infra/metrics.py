@@ -105,6 +105,11 @@ pending_syncs = Gauge(
     "Scans that devices have not sent yet, as they last said.",
     ("event_id",),
 )
+device_queue = Gauge(
+    "voelgoedevents_scanning_device_queue",
+    "Scans that a device has not sent yet, as it last said.",
+    ("event_id", "gate", "device_id", "device"),
+)
 figures_left_out = Gauge(
     "voelgoedevents_scanning_figures_left_out",
     "Events, gates and devices that are too many to be told one by one.",
@@ -151,6 +156,11 @@ synced_scans = Counter(
     "voelgoedevents_scanning_synced_scans",
     "Scans brought later: admitted, denied, rejected, known.",
     ("status",),
+)
+batch_duplicates = Histogram(
+    "voelgoedevents_scanning_batch_duplicate_ratio",
+    "Which share of a batch's new scans is of tickets that had been scanned; of batches large enough.",
+    buckets=(0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0),
 )
 time_to_sync = Histogram(
     "voelgoedevents_scanning_time_to_sync_seconds",

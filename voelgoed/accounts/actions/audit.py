@@ -7,7 +7,7 @@ import msgspec
 
 from voelgoed.accounts.model import AuditEntry, Caller
 from voelgoed.accounts.store import audit as store
-from voelgoed.accounts.store.audit import AuditFilter
+from voelgoed.accounts.store.audit import AuditFilter, AuditRow
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.shapes import moments_refusal
@@ -37,17 +37,19 @@ class NewAuditEntry(msgspec.Struct, frozen=True):
     entity_type: str
     entity_id: UUID | str
     changes: dict[str, object] | msgspec.Struct
+    metadata: dict[str, object] | None = None
+    """What is to be said of how it came, besides what the caller says. None where that is all."""
 
 
 async def record_all(tx: Transaction, entries: Sequence[NewAuditEntry]) -> None:
     """In one statement, in their order."""
     if entries:
-        await store.insert_entries(tx, [_entry(tx, entry) for entry in entries])
+        await store.insert_entries(tx, [_row(tx, entry) for entry in entries])
 
 
-def _entry(tx: Transaction, entry: NewAuditEntry) -> AuditEntry:
+def _row(tx: Transaction, entry: NewAuditEntry) -> AuditRow:
     caller = entry.caller
-    return AuditEntry(
+    return AuditRow(
         id=new_id(),
         actor_kind=caller.kind,
         actor_id=caller.id,
@@ -59,6 +61,7 @@ def _entry(tx: Transaction, entry: NewAuditEntry) -> AuditEntry:
         else entry.changes,
         ip=caller.ip,
         user_agent=caller.user_agent,
+        metadata=entry.metadata,
         at=tx.now,
     )
 

@@ -17,16 +17,33 @@ class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime | None = None
 
 
-async def insert_entries(tx: Transaction, entries: Sequence[AuditEntry]) -> None:
+class AuditRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry as it is kept. `ip` and `user_agent` become part of the metadata when it is read."""
+
+    id: UUID
+    actor_kind: str
+    actor_id: UUID | None
+    action: str
+    entity_type: str
+    entity_id: str
+    changes: dict[str, object]
+    ip: str | None
+    user_agent: str | None
+    metadata: dict[str, object] | None
+    at: datetime
+
+
+async def insert_entries(tx: Transaction, entries: Sequence[AuditRow]) -> None:
     await tx.run(
         """
         INSERT INTO audit_entry (organization_id, id, actor_kind, actor_id, action, entity_type,
-                                 entity_id, changes, ip, user_agent, at)
+                                 entity_id, changes, ip, user_agent, metadata, at)
         SELECT current_organization(), id, actor_kind, actor_id, action, entity_type, entity_id,
-               changes, ip, user_agent, at
+               changes, ip, user_agent, metadata, at
           FROM json_to_recordset($1::json)
             AS new (id uuid, actor_kind text, actor_id uuid, action text, entity_type text,
-                    entity_id text, changes jsonb, ip text, user_agent text, at timestamptz)
+                    entity_id text, changes jsonb, ip text, user_agent text, metadata jsonb,
+                    at timestamptz)
         """,
         json_text(entries),
     )
@@ -38,7 +55,13 @@ async def search_entries(
     return await tx.rows(
         AuditEntry,
         """
-        SELECT id, actor_kind, actor_id, action, entity_type, entity_id, changes, ip, user_agent, at
+        SELECT id, actor_kind, actor_id, action, entity_type, entity_id, changes,
+               jsonb_strip_nulls(jsonb_build_object(
+                   'device_id', CASE WHEN actor_kind = 'device' THEN actor_id END,
+                   'device_name', CASE WHEN actor_kind = 'device' THEN changes -> 'device_name' END,
+                   'ip_address', ip,
+                   'user_agent', user_agent)) || coalesce(metadata, '{}') AS metadata,
+               at
           FROM audit_entry
          WHERE ($1::text IS NULL OR action = $1)
            AND ($2::text IS NULL OR entity_type = $2)

@@ -27,6 +27,8 @@ from voelgoed.scanning.store.recount import LiveEvent
 EVENTS_TOLD_MAX = 200
 GATES_TOLD_MAX = 1_000
 DEVICES_TOLD_MAX = 1_000
+DUPLICATES_OF_MIN = 20
+"""Scans in a batch of which a share of duplicates says something: one of two may be chance."""
 
 _GAUGES = (
     metrics.event_occupancy,
@@ -36,6 +38,7 @@ _GAUGES = (
     metrics.scanning_devices,
     metrics.device_silence,
     metrics.pending_syncs,
+    metrics.device_queue,
 )
 _DUPLICATES = {tier: metrics.scan_duplicates.labels(tier) for tier in ("hot", "warm", "cold")}
 
@@ -60,6 +63,9 @@ def count_synced(taken: Sequence[SyncResult], now: datetime) -> None:
         ("known", len(taken) - len(made) - rejected),
     ):
         metrics.synced_scans.labels(status).inc(count)
+    if len(made) >= DUPLICATES_OF_MIN:
+        duplicates = sum(scan.reason_denied == "already_scanned" for scan in made)
+        metrics.batch_duplicates.observe(duplicates / len(made))
     if made:
         oldest = min(scan.scanned_at_canonical for scan in made)
         metrics.time_to_sync.observe((now - oldest).total_seconds())
@@ -79,6 +85,10 @@ class Figures:
         default_factory=list[tuple[float, UUID, str, Device]]
     )
     """For how many seconds, at which event and gate."""
+    queues: list[tuple[int, UUID, str, Device]] = field(
+        default_factory=list[tuple[int, UUID, str, Device]]
+    )
+    """How many scans wait, at which event and gate."""
     events_left_out: int = 0
 
 
@@ -119,6 +129,8 @@ async def _look_at(tx: Transaction, event: LiveEvent, found: Figures) -> None:
         found.statuses[event.id, status] += 1
         found.pending[event.id] += device.queue_length or 0
         gate = gates.get(device.gate_id) if device.gate_id else None
+        gate_code = gate.code if gate else ""
+        found.queues.append((device.queue_length or 0, event.id, gate_code, device))
         if status != "inactive" and gate is not None and gate.is_open:
             heard = device.last_heartbeat or device.paired_at
             silence = max((tx.now - heard).total_seconds(), 0.0)
@@ -147,10 +159,14 @@ def _publish(found: Figures) -> None:
     for silence, event_id, gate_code, device in found.silent[:DEVICES_TOLD_MAX]:
         labels = (str(event_id), gate_code, str(device.id), device.name)
         metrics.device_silence.labels(*labels).set(silence)
+    found.queues.sort(key=lambda each: each[0], reverse=True)
+    for waiting, event_id, gate_code, device in found.queues[:DEVICES_TOLD_MAX]:
+        labels = (str(event_id), gate_code, str(device.id), device.name)
+        metrics.device_queue.labels(*labels).set(waiting)
     left_out = metrics.figures_left_out.labels
     left_out("events").set(found.events_left_out)
     left_out("gates").set(max(len(found.gates) - GATES_TOLD_MAX, 0))
-    left_out("devices").set(max(len(found.silent) - DEVICES_TOLD_MAX, 0))
+    left_out("devices").set(max(len(found.queues) - DEVICES_TOLD_MAX, 0))
 
 
 def _fullness(of: tuple[UUID, GateFigures]) -> tuple[float, int]:

@@ -5,7 +5,7 @@ wrong with a ticket besides, PostgreSQL says: whatever changes a ticket drops wh
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID
 
@@ -16,8 +16,8 @@ from voelgoed.infra.keys import key
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.ticketing.actions.admissions import last_scan_key
 
-RECENT_S = 24 * 3600
-"""After the last entry of an event nobody asks who came in lately."""
+RECENT_S = 300
+"""How long an event's recent entries are kept, and their key after the last of them."""
 
 
 class LastScan(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ class LastScans:
 
 def _commands(organization_id: UUID, entries: Sequence[Entered]) -> list[Command]:
     commands: list[Command] = []
-    forgotten: dict[str, float] = {}
+    newest: dict[str, int] = {}
     for entered in entries:
         scan = entered.scan
         at = int(scan.scanned_at_canonical.timestamp())
@@ -102,15 +102,13 @@ def _commands(organization_id: UUID, entries: Sequence[Entered]) -> list[Command
         commands.append(
             ("ZADD", recent, at, f"{scan.ticket_id}:{scan.device_id or ''}:{scan.gate_id}")
         )
-        forgotten[recent] = (
-            scan.scanned_at_canonical - timedelta(seconds=entered.window_s)
-        ).timestamp()
+        newest[recent] = max(at, newest.get(recent, at))
         if entered.window_s:
             value = f"{scan.id}:{scan.gate_id}:{at}"
             text_key = last_scan_key(organization_id, scan.ticket_code)
             commands.append(("SET", text_key, value, "EX", entered.window_s))
-    for recent, before in forgotten.items():
-        commands.append(("ZREMRANGEBYSCORE", recent, "-inf", before))
+    for recent, at in newest.items():
+        commands.append(("ZREMRANGEBYSCORE", recent, "-inf", at - RECENT_S))
         commands.append(("EXPIRE", recent, RECENT_S))
     return commands
 

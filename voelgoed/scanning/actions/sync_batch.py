@@ -288,14 +288,19 @@ def _audit_entries(work: Work, batch: BatchSync) -> list[NewAuditEntry]:
         "error_count": batch.error_count,
         "conflicts": len(work.conflicts),
         "offset_seconds": batch.offset_seconds,
+    }
+    metadata: dict[str, object] = {
+        "device_name": work.device.name,
         "batch_created_at": work.delivery.created_at,
     }
     if isinstance(answer, BatchAnswer):
         changes["duplicates"] = answer.summary.duplicate_scans
         changes["missing_tickets"] = answer.summary.missing_tickets
         changes["invalid_tickets"] = answer.summary.invalid_tickets
-        changes["sync_duration_seconds"] = answer.sync_duration_seconds
-    entries = [NewAuditEntry(caller, "batch_sync_completed", "BatchSync", batch.id, changes)]
+        metadata["sync_duration_seconds"] = answer.sync_duration_seconds
+    entries = [
+        NewAuditEntry(caller, "batch_sync_completed", "BatchSync", batch.id, changes, metadata)
+    ]
     for each in work.taken:
         if each.refusal is not None:
             refused: dict[str, object] = {

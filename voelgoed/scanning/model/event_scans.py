@@ -15,10 +15,15 @@ class EventScan(msgspec.Struct, frozen=True, kw_only=True):
     """Of an event. No code: whoever has that can come in with it."""
 
     id: UUID
+    event_id: UUID
     ticket_id: UUID | None
     """Null where there is none by what was shown."""
     device_id: UUID | None
+    device_name: str
+    """As the device was called then; empty where somebody scanned without a device."""
     gate_id: UUID
+    gate_name: str
+    """As the gate was called then."""
     direction: Direction
     status: ScanStatus
     """As it stands, in the light of all that is known."""
@@ -27,6 +32,8 @@ class EventScan(msgspec.Struct, frozen=True, kw_only=True):
     """What a device decided alone; null where it asked."""
     scanned_at: datetime
     scanned_at_canonical: datetime
+    created_at: datetime
+    """When the server kept it; later than `scanned_at` where a device was offline."""
     source: Source
     conflict: bool
     """It contradicts another scan of the ticket, and does not stand because of that."""

@@ -43,6 +43,7 @@ class PastScan(msgspec.Struct, frozen=True, kw_only=True):
     """One of a ticket's scans."""
 
     id: UUID
+    event_id: UUID
     gate_id: UUID
     gate_name: str
     device_name: str
@@ -56,6 +57,8 @@ class PastScan(msgspec.Struct, frozen=True, kw_only=True):
     reason_denied: Reason | None
     scanned_at: datetime
     scanned_at_canonical: datetime
+    created_at: datetime
+    """When the server kept it."""
     entry_number: int | None
     source: Source
     conflict: bool

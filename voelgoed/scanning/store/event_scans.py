@@ -11,11 +11,12 @@ async def list_event_scans(
     return await tx.rows(
         EventScan,
         """
-        SELECT scan.id, scan.ticket_id, device_id, gate_id, direction,
+        SELECT scan.id, scan.event_id, scan.ticket_id, device_id, device_name, gate_id, gate_name,
+               direction,
                coalesce(ruling.status, scan.status) AS status,
                CASE WHEN ruling.number IS NULL THEN scan.reason_denied ELSE ruling.reason_denied END
                    AS reason_denied,
-               outcome, scanned_at, scanned_at_canonical, source,
+               outcome, scanned_at, scanned_at_canonical, scan.created_at, source,
                conflict.kind IS NOT NULL AS conflict, conflict.kind AS conflict_reason
           FROM scan
           LEFT JOIN scan_conflict AS conflict

@@ -141,11 +141,11 @@ async def list_scans_of(tx: Transaction, ticket_id: UUID, limit: int) -> list[Pa
     return await tx.rows(
         PastScan,
         """
-        SELECT scan.id, gate_id, gate_name, device_name, direction,
+        SELECT scan.id, scan.event_id, gate_id, gate_name, device_name, direction,
                coalesce(ruling.status, scan.status) AS status,
                CASE WHEN ruling.number IS NULL THEN scan.reason_denied ELSE ruling.reason_denied END
                    AS reason_denied,
-               scanned_at, scanned_at_canonical,
+               scanned_at, scanned_at_canonical, scan.created_at,
                CASE WHEN ruling.number IS NULL THEN scan.entry_number ELSE ruling.entry_number END
                    AS entry_number,
                source, outcome, scan.status AS status_at_first,

@@ -36,6 +36,8 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     external_reference: str | None
     scanned_at: datetime | None
     last_scanned_at: datetime | None
+    last_gate_id: UUID | None
+    """The gate of the last entry."""
     scan_count: int
     version: int
     created_at: datetime

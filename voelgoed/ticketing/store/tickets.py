@@ -56,6 +56,7 @@ class NewTicket(msgspec.Struct, frozen=True, kw_only=True):
             external_reference=self.external_reference,
             scanned_at=None,
             last_scanned_at=None,
+            last_gate_id=None,
             scan_count=0,
             version=1,
             created_at=now,
@@ -117,8 +118,8 @@ async def find_ticket(tx: Transaction, ticket_id: UUID) -> SignedTicket | None:
         """
         SELECT id, event_id, code, issue, key_number, status, status_reason, ticket_type_id, order_id,
                zone_id, seat_id, seat_label, days, holder_name, holder_email, price_minor,
-               associated_membership_id, external_reference, scanned_at, last_scanned_at, scan_count,
-               version, created_at, updated_at, barcode_hash, hold_id, zone_number, days_mask
+               associated_membership_id, external_reference, scanned_at, last_scanned_at, last_gate_id,
+               scan_count, version, created_at, updated_at, barcode_hash, hold_id, zone_number, days_mask
           FROM ticket WHERE id = $1
         """,
         ticket_id,
@@ -131,8 +132,8 @@ async def lock_ticket(tx: Transaction, ticket_id: UUID) -> SignedTicket | None:
         """
         SELECT id, event_id, code, issue, key_number, status, status_reason, ticket_type_id, order_id,
                zone_id, seat_id, seat_label, days, holder_name, holder_email, price_minor,
-               associated_membership_id, external_reference, scanned_at, last_scanned_at, scan_count,
-               version, created_at, updated_at, barcode_hash, hold_id, zone_number, days_mask
+               associated_membership_id, external_reference, scanned_at, last_scanned_at, last_gate_id,
+               scan_count, version, created_at, updated_at, barcode_hash, hold_id, zone_number, days_mask
           FROM ticket WHERE id = $1 FOR NO KEY UPDATE
         """,
         ticket_id,
@@ -145,8 +146,8 @@ async def lock_tickets_of(tx: Transaction, order_id: UUID) -> list[SignedTicket]
         """
         SELECT id, event_id, code, issue, key_number, status, status_reason, ticket_type_id, order_id,
                zone_id, seat_id, seat_label, days, holder_name, holder_email, price_minor,
-               associated_membership_id, external_reference, scanned_at, last_scanned_at, scan_count,
-               version, created_at, updated_at, barcode_hash, hold_id, zone_number, days_mask
+               associated_membership_id, external_reference, scanned_at, last_scanned_at, last_gate_id,
+               scan_count, version, created_at, updated_at, barcode_hash, hold_id, zone_number, days_mask
           FROM ticket WHERE order_id = $1 ORDER BY order_line FOR NO KEY UPDATE
         """,
         order_id,
@@ -159,8 +160,8 @@ async def list_tickets_of(tx: Transaction, order_id: UUID) -> list[SignedTicket]
         """
         SELECT id, event_id, code, issue, key_number, status, status_reason, ticket_type_id, order_id,
                zone_id, seat_id, seat_label, days, holder_name, holder_email, price_minor,
-               associated_membership_id, external_reference, scanned_at, last_scanned_at, scan_count,
-               version, created_at, updated_at, barcode_hash, hold_id, zone_number, days_mask
+               associated_membership_id, external_reference, scanned_at, last_scanned_at, last_gate_id,
+               scan_count, version, created_at, updated_at, barcode_hash, hold_id, zone_number, days_mask
           FROM ticket WHERE order_id = $1 ORDER BY order_line
         """,
         order_id,

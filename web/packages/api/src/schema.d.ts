@@ -2473,8 +2473,9 @@ export interface components {
             entity_type: string;
             /** Format: uuid */
             id: string;
-            ip: string | null;
-            user_agent: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
         };
         /** Page[AuditEntry] */
         AuditEntryPage: {
@@ -2888,11 +2889,17 @@ export interface components {
             conflict: boolean;
             /** @enum {null|string} */
             conflict_reason: "double_entry" | "duplicate_scan" | null;
+            /** Format: date-time */
+            created_at: string;
             device_id: string | null;
+            device_name: string;
             /** @enum {string} */
             direction: "entry" | "exit";
             /** Format: uuid */
+            event_id: string;
+            /** Format: uuid */
             gate_id: string;
+            gate_name: string;
             /** Format: uuid */
             id: string;
             /** @enum {null|string} */
@@ -3860,10 +3867,14 @@ export interface components {
             conflict: boolean;
             /** @enum {null|string} */
             conflict_reason: "double_entry" | "duplicate_scan" | null;
+            /** Format: date-time */
+            created_at: string;
             device_name: string;
             /** @enum {string} */
             direction: "entry" | "exit";
             entry_number: number | null;
+            /** Format: uuid */
+            event_id: string;
             /** Format: uuid */
             gate_id: string;
             gate_name: string;
@@ -4533,6 +4544,7 @@ export interface components {
             id: string;
             issue: number;
             key_number: number;
+            last_gate_id: string | null;
             last_scanned_at: string | null;
             order_id: string | null;
             price_minor: number;
