@@ -508,7 +508,7 @@ async def test_sales_refunds_cancellations_and_late_payments_never_wait_in_a_cir
 
 async def test_control_types_before_places_and_places_before_types_deadlock(nodes: Nodes):
     sale = await nodes.here.sell(floor=1)
-    half_way, counts = asyncio.Barrier(2), {nodes.here.resolution: 1}
+    half_way, counts = asyncio.Barrier(2), {nodes.here.standing: 1}
 
     async def one(node: Sales, *, types_first: bool) -> None:
         async with node.stage.transaction() as tx:
