@@ -252,7 +252,7 @@ test('each verdict says what to do: in, again, out, back in, cancelled, and with
   await expectWord(ticket.barcode, 'WELCOME BACK');
   await expectWord(voided.barcode, 'Ticket cancelled');
   await context.setOffline(true);
-  await expectWord(stored.barcode, 'STORED');
+  await expectWord(stored.barcode, 'GO IN');
 });
 
 async function expectSaid(app: ScannerApp, text: string, seat: string, note: RegExp) {

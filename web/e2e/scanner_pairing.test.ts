@@ -7,7 +7,7 @@ const COLLECT_EVERY_MS = 3_000;
 test('the camera reads the code of the office', async ({ app, camera, gate, page, venue }) => {
   await camera.hold(await venue.pairingToken(gate, 'Phone'));
   await app.open();
-  await page.getByRole('button', { name: 'Scan the code of the office' }).click();
+  await page.getByRole('button', { name: 'Scan pairing code' }).click();
   await app.isReady();
   await expect(page.getByRole('banner')).toContainText('North gate');
 });
@@ -50,6 +50,6 @@ test('whoever types a wrong code is told what to do, and so is who scans a ticke
   await expect(app.problem('pairing_token_not_found')).toContainText('Ask for a new code');
   await page.getByRole('button', { name: 'Back' }).click();
   await camera.hold(tickets[0].barcode);
-  await page.getByRole('button', { name: 'Scan the code of the office' }).click();
+  await page.getByRole('button', { name: 'Scan pairing code' }).click();
   await expect(app.problem('token_is_ticket')).toBeVisible();
 });

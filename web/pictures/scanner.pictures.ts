@@ -93,8 +93,8 @@ for (const [place, { screen, viewport, shownWidth, colorScheme }] of combination
     const back = await verdict('Re-entry', noted.barcode, 'WELCOME BACK');
     const invalid = await verdict('Invalid', voided.barcode, 'Ticket cancelled');
     await context.setOffline(true);
-    const alone = await verdict('Without a network', stored.barcode, 'STORED');
-    for (const { barcode } of queued) await verdict('queued', barcode, 'STORED');
+    const alone = await verdict('Without a network', stored.barcode, 'GO IN');
+    for (const { barcode } of queued) await verdict('queued', barcode, 'GO IN');
     await page.keyboard.press('Escape');
 
     await page.getByRole('link', { name: 'Queue' }).click();

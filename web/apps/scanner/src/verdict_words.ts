@@ -37,16 +37,12 @@ export function verdictWords(words: Messages, verdict: Verdict): VerdictWords {
 
 function wordOf(words: Messages, answer: ScanAnswer, light: Light): string {
   if (light === 'red') return words.verdict.stop;
-  if (light === 'yellow') return words.verdict.stored;
   if (answer.direction === 'exit') return words.verdict.leave;
   return isReentry(answer) ? words.verdict.back : words.verdict.enter;
 }
 
 function headlineOf(words: Messages, answer: ScanAnswer, light: Light): string | null {
-  if (light === 'yellow') {
-    return answer.direction === 'exit' ? words.verdict.storedOut : words.verdict.storedIn;
-  }
-  if (light === 'green') return null;
+  if (light !== 'red') return null;
   if (answer.reason) return words.reasons[answer.reason];
   if (answer.why === 'online' || answer.why === 'offline') return words.outcomes[answer.outcome];
   return words.verdict.undecided[answer.why];

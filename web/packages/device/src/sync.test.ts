@@ -396,3 +396,16 @@ test('the export has the shape that the server imports', async () => {
 });
 
 const SIGNED = ['scan_id', 'ticket_id', 'barcode_hash', 'scanned_at', 'gate_id'];
+
+test('what the device denied and the server denies too is no result that the server changed', async () => {
+  const at = scene();
+  const device = await ready(at);
+  at.server.weather = ({ path }) => (path === '/api/scans' ? 'lost' : 'fine');
+  const first = await device.scan(codeOf(3), 'entry');
+  const second = await device.scan(codeOf(3), 'entry');
+  expect([first.outcome, second.outcome]).toEqual(['valid', 'duplicate']);
+  at.server.disputed.push(first.scan_id, second.scan_id);
+  const report = await device.sync();
+  at.closeAll();
+  expect(report.conflicts).toEqual([first.scan_id]);
+});

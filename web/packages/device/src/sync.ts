@@ -232,7 +232,11 @@ async function settle(
     const isSentAgain = spoilt.has(scan.signature) && scan.refusal_count < ATTEMPTS_MAX;
     return isSentAgain ? refused(scan, said) : { ...scan, sync_status: 'failed', last_error: said };
   });
-  report.conflicts.push(...answer.conflicts.map((each) => each.scan_id));
+  for (const { scan_id } of answer.conflicts) {
+    // Whom this device denied the server denies too: they agree.
+    const scan = await core.store.scan(scan_id);
+    if (scan === null || scan.outcome === 'valid') report.conflicts.push(scan_id);
+  }
   const at = parseMoment(answer.server_time);
   await core.store.write((tx) => tx.keep('last_sync', at));
   core.lastSyncAt = at;

@@ -79,6 +79,8 @@ export class FakeServer {
   readonly poison = new Set<string>();
   /** Which are found to be signed by somebody else, so often. */
   readonly spoilt = new Map<string, number>();
+  /** Scans that the server names as conflicts. */
+  readonly disputed: string[] = [];
   /** Batches that came under an id that another had. */
   reusedBatchIds = 0;
   /** Scans that came with a signature by another key than the batch's. */
@@ -282,7 +284,7 @@ export class FakeServer {
       processed,
       skipped: [],
       rejected,
-      conflicts: [],
+      conflicts: this.disputed.map((scan_id) => ({ scan_id })),
       offset_seconds: offset,
       measured_offset_seconds: null,
       server_time: this.time,

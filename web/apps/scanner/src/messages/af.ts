@@ -61,7 +61,7 @@ export const af: Messages = {
     again: 'Koppel hierdie toestel weer',
     keptQueue: (count) =>
       `${few(count, 'skandering word', 'skanderings word')} op hierdie toestel bewaar en gestuur sodra dit weer gekoppel is.`,
-    scan: 'Skandeer die kantoor se kode',
+    scan: 'Skandeer koppelkode',
     scanHint: 'Rig die kamera op die QR-kode op die skerm van wie na die toestelle omsien.',
     type: 'Tik die kode in',
     typeLabel: 'Koppelkode',
@@ -145,11 +145,8 @@ export const af: Messages = {
     enter: 'GAAN IN',
     back: 'WELKOM TERUG',
     leave: 'GAAN UIT',
-    stored: 'GESTOOR',
     stop: 'STOP',
-    storedIn: 'Laat hulle in',
-    storedOut: 'Laat hulle uit',
-    storedLater: 'Sonder die bediener besluit. Dit word later gestuur.',
+    storedLater: 'vanlyn',
     offline: 'Sonder die bediener besluit',
     practice: 'Oefening: nie aangeteken nie',
     seat: 'Sitplek',
@@ -171,7 +168,7 @@ export const af: Messages = {
   },
 
   reasons: {
-    ticket_not_found: 'Geen so ’n kaartjie nie',
+    ticket_not_found: 'Kaartjie bestaan nie',
     wrong_event: 'Kaartjie vir ’n ander geleentheid',
     barcode_revoked: 'Ou strepieskode. Vra vir die nuutste kaartjie',
     ticket_already_used: 'Kaartjie reeds gebruik',
@@ -222,8 +219,7 @@ export const af: Messages = {
     syncing: (done, total) => `Stuur ${done} van ${total} skanderings`,
     result: (synced, failed) => `${synced} gestuur, ${failed} geweier`,
     left: (count) => `${few(count, 'skandering wag', 'skanderings wag')} nog`,
-    conflicts: (count) =>
-      `Oor ${few(count, 'skandering', 'skanderings')} dink die bediener anders. ’n Toesighouer sien watter.`,
+    conflicts: (count) => `Bediener het ${few(count, 'uitslag', 'uitslae')} verander`,
     failedTitle: 'Deur die bediener geweier',
     failedHint:
       'Hierdie skanderings word hier bewaar. Stuur hulle weer, voer hulle uit vir die kantoor, of gooi hulle met ’n rede weg.',
@@ -279,7 +275,7 @@ export const af: Messages = {
     silent: 'Geen klank is gespeel nie. Draai die volume op en probeer weer.',
     vibration: 'Vibrasie',
     camera: 'Kamera',
-    wedge: 'Skandeerder wat tik',
+    wedge: 'Handskandeerder',
     wedgeHint:
       'Karakters wat ’n handskandeerder voor en na elke kode stuur. Die meeste stuur niks nie.',
     wedgePrefix: 'Voor die kode',
@@ -309,7 +305,7 @@ export const af: Messages = {
     pinBad: 'Vier tot agt syfers.',
     pinForgot: 'Vergeet? Verwyder die app se data eers nadat alle skanderings gestuur is.',
     open: 'Maak oop',
-    unpair: 'Koppel hierdie toestel van nuuts af',
+    unpair: 'Koppel weer',
     unpairHint: 'Om dit aan ’n ander hek of organisasie te gee. Sy skanderings word bewaar.',
     version: 'App-weergawe',
     update: '’n Nuwe weergawe is gereed.',

@@ -5,7 +5,7 @@ const few = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en-ZA')} ${count === 1 ? one : many}`;
 
 const reasons: Record<Reason, string> = {
-  ticket_not_found: 'No such ticket',
+  ticket_not_found: 'Unknown ticket code',
   wrong_event: 'Ticket for another event',
   barcode_revoked: 'Old barcode. Ask for the newest ticket',
   ticket_already_used: 'Ticket already used',
@@ -85,7 +85,7 @@ export const en = {
     again: 'Pair this device again',
     keptQueue: (count: number) =>
       `${few(count, 'scan is', 'scans are')} kept on this device and will be sent once it is paired again.`,
-    scan: 'Scan the code of the office',
+    scan: 'Scan pairing code',
     scanHint: 'Point the camera at the QR code on the screen of whoever looks after devices.',
     type: 'Type the code',
     typeLabel: 'Pairing code',
@@ -169,11 +169,8 @@ export const en = {
     enter: 'GO IN',
     back: 'WELCOME BACK',
     leave: 'GO OUT',
-    stored: 'STORED',
     stop: 'STOP',
-    storedIn: 'Let them in',
-    storedOut: 'Let them out',
-    storedLater: 'Decided without the server. It will be sent.',
+    storedLater: 'offline',
     offline: 'Decided without the server',
     practice: 'Practice: not recorded',
     seat: 'Seat',
@@ -223,8 +220,7 @@ export const en = {
     syncing: (done: number, total: number) => `Sending ${done} of ${total} scans`,
     result: (synced: number, failed: number) => `Sent ${synced}, refused ${failed}`,
     left: (count: number) => `${few(count, 'scan is', 'scans are')} still waiting`,
-    conflicts: (count: number) =>
-      `Of ${few(count, 'scan', 'scans')} the server thinks otherwise. A supervisor sees which.`,
+    conflicts: (count: number) => `Server changed ${few(count, 'result', 'results')}`,
     failedTitle: 'Refused by the server',
     failedHint:
       'These scans are kept here. Send them again, export them for the office, or discard them with a reason.',
@@ -280,7 +276,7 @@ export const en = {
     silent: 'No sound was played. Turn the volume up and try again.',
     vibration: 'Vibration',
     camera: 'Camera',
-    wedge: 'Scanner that types',
+    wedge: 'Hand scanner',
     wedgeHint: 'Characters that a hand scanner sends before and after each code. Most send none.',
     wedgePrefix: 'Before the code',
     wedgeSuffix: 'After the code',
@@ -309,7 +305,7 @@ export const en = {
     pinBad: 'Four to eight digits.',
     pinForgot: 'Forgotten? Remove the app’s data only after all scans were sent.',
     open: 'Open',
-    unpair: 'Pair this device anew',
+    unpair: 'Pair again',
     unpairHint: 'To give it to another gate or organisation. Its scans are kept.',
     version: 'App version',
     update: 'A new version is ready.',
