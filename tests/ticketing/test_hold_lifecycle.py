@@ -169,7 +169,7 @@ async def test_giving_up_is_on_record(services: Services, event: SeatedEvent, an
     await anna.release(hold["hold_id"])
     [entry] = await event.office.audit("seat_released")
     assert (entry["entity_type"], entry["entity_id"]) == ("SeatHold", hold["hold_id"])
-    assert (entry["actor_id"], entry["ip"]) == (str(anna.id), "127.0.0.1")
+    assert (entry["actor_id"], entry["metadata"]["ip_address"]) == (str(anna.id), "127.0.0.1")
     assert entry["changes"] == {
         "event_id": event.event_id,
         "seat_id": hold["seat_id"],

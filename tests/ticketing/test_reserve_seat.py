@@ -43,7 +43,7 @@ async def test_it_is_on_record(services: Services, event: SeatedEvent, anna: Cus
     hold = await anna.held(event, "A3")
     [entry] = await event.office.audit("seat_reserved")
     assert (entry["entity_type"], entry["entity_id"]) == ("SeatHold", hold["hold_id"])
-    assert (entry["actor_id"], entry["ip"]) == (str(anna.id), "127.0.0.1")
+    assert (entry["actor_id"], entry["metadata"]["ip_address"]) == (str(anna.id), "127.0.0.1")
     assert entry["changes"] == {
         "seat_id": hold["seat_id"],
         "event_id": event.event_id,

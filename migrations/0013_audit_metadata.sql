@@ -1,5 +1,5 @@
 -- How an audit entry came.
--- depends: 0011_manifests
+-- depends: 0012_device_assignments
 
 -- migrate: apply
 
