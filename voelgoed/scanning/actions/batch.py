@@ -37,7 +37,6 @@ from voelgoed.scanning.model.decisions import (
 )
 from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.refusals import (
-    DeviceInactive,
     DeviceMismatch,
     DeviceNotAssignedToGate,
     InvalidDeviceToken,
@@ -51,6 +50,7 @@ from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 from voelgoed.scanning.rules.attendance import come_in, leave
 from voelgoed.scanning.rules.decision import Case, day_of, decide
+from voelgoed.scanning.rules.devices import refusal_to_scan
 from voelgoed.scanning.rules.facts import (
     attendance_of,
     event_facts,
@@ -194,10 +194,8 @@ class Batch:
         device = self._devices.get(wanted.caller.id) if wanted.caller.id else None
         if device is None:
             raise InvalidDeviceToken()
-        if device.is_revoked or device.status != "active":
-            raise DeviceInactive(status="revoked" if device.is_revoked else device.status)
-        if device.key_version != by.key_version:
-            raise DeviceInactive(status="key_rotated")
+        if (refusal := refusal_to_scan(device, by.key_version)) is not None:
+            raise refusal
         if by.named_device_id != device.id:
             raise DeviceMismatch()
         return device

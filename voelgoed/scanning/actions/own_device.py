@@ -17,7 +17,7 @@ from voelgoed.scanning.model.devices import Device, Heartbeat, KeyRotation, NewK
 from voelgoed.scanning.model.refusals import DeviceInactive, InvalidDeviceToken
 from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.device_keys import DeviceKey, is_genuine, read_key
-from voelgoed.scanning.rules.devices import rotated
+from voelgoed.scanning.rules.devices import refusal_to_scan, rotated
 from voelgoed.scanning.rules.messages import device_changed, device_topic
 from voelgoed.scanning.store import devices as store
 from voelgoed.scanning.store import manifests, occupancy
@@ -58,9 +58,11 @@ def _caller(key: DeviceKey, origin: Origin) -> Caller:
 
 
 async def own_device(tx: Transaction, proven: DeviceCaller) -> Device:
-    device = _require_active(await store.find_device(tx, _id(proven)))
-    if device.key_version != proven.key_version:
-        raise DeviceInactive(status="key_rotated")
+    device = await store.find_device(tx, _id(proven))
+    if device is None:
+        raise InvalidDeviceToken()
+    if (refusal := refusal_to_scan(device, proven.key_version)) is not None:
+        raise refusal
     return device
 
 

@@ -24,7 +24,7 @@ from voelgoed.scanning.model.alerts import Suspicion
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.occupancy import Counted
-from voelgoed.scanning.model.refusals import BatchIdReused, DeviceInactive
+from voelgoed.scanning.model.refusals import BatchIdReused, InvalidDeviceToken
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 from voelgoed.scanning.model.sync import (
     SIGNED_SCANS_MAX,
@@ -39,6 +39,7 @@ from voelgoed.scanning.rules.batches import (
     suspicions_of,
 )
 from voelgoed.scanning.rules.device_clock import DeviceClock, is_from_future
+from voelgoed.scanning.rules.devices import refusal_to_scan
 from voelgoed.scanning.rules.messages import batch_synced, batch_topic, occupancy_synced
 from voelgoed.scanning.store import manifests, occupancy, stations, syncs
 from voelgoed.scanning.store.syncs import KeptAnswer, NewBatch, Success
@@ -147,12 +148,10 @@ class SyncBatch:
     def _check(self, work: Work, intake: Intake, now: datetime) -> None:
         """Whether the device still may, and has not brought it before."""
         device = self._devices.get(work.device.id)
-        if device is None or device.is_revoked or device.status != "active":
-            raise DeviceInactive(
-                status="revoked" if device is None or device.is_revoked else "inactive"
-            )
-        if device.key_version != work.proven.key_version:
-            raise DeviceInactive(status="key_rotated")
+        if device is None:
+            raise InvalidDeviceToken()
+        if (refusal := refusal_to_scan(device, work.proven.key_version)) is not None:
+            raise refusal
         delivery, kept = work.delivery, self._answers.get(work.delivery.batch_id)
         if kept is not None:
             if kept.fingerprint != delivery.fingerprint:

@@ -54,6 +54,10 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def is_revoked(self) -> bool:
+        return self.deleted_at is not None
+
 
 class DeviceAssignment(msgspec.Struct, frozen=True, kw_only=True):
     """The time during which an active device was assigned to one gate."""

@@ -6,6 +6,8 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.scanning.model.devices import Device, FleetDevice, ShownStatus
+from voelgoed.scanning.model.refusals import DeviceInactive
+from voelgoed.scanning.model.stations import ScanningDevice
 
 SILENT_MAX = timedelta(minutes=5)
 """Who is silent for longer is offline."""
@@ -30,6 +32,18 @@ def rotated(device: Device, key_version: int, rotation_id: UUID, now: datetime) 
         )
     is_given = device.key_version == key_version + 1 and device.rotation_id == rotation_id
     return device if is_given and now - device.key_rotated_at <= ROTATION_GRACE else None
+
+
+def refusal_to_scan(device: Device | ScanningDevice, key_version: int) -> DeviceInactive | None:
+    """Why the device may not scan, or bring scans, with this version of its key; None where it may.
+    Online scans, deliveries and everything else that a device asks for are decided here."""
+    if device.is_revoked:
+        return DeviceInactive(status="revoked")
+    if device.status != "active":
+        return DeviceInactive(status=device.status)
+    if device.key_version != key_version:
+        return DeviceInactive(status="key_rotated")
+    return None
 
 
 def shown_status(device: Device, now: datetime) -> ShownStatus:
