@@ -260,9 +260,7 @@ def import_scans(
 
     async def load(services: Services) -> None:
         caller = await _on_behalf_of(services, tenant)
-        imported = await import_queue(
-            services.database, services.scans.context, services.master_key, caller, queue
-        )
+        imported = await import_queue(services.database, services.master_key, caller, queue)
         for each in imported.results:
             if each.message is not None:
                 print(f"{each.scan_id}: {each.message}")

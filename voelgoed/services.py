@@ -117,9 +117,7 @@ def build_services(
         documents=documents,
         letters=letters,
         scans=scans,
-        syncs=SyncPipeline(
-            database, scans.context, scans.last_scans, settings.sync_batches_per_minute_max
-        ),
+        syncs=SyncPipeline(database, scans.last_scans, settings.sync_batches_per_minute_max),
         watch=watch,
         manifests=Manifests(database, cache, key),
         reports=ReportDesk(database, cache),

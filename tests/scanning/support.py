@@ -81,8 +81,33 @@ class World:
         given = Pair(pairing_token=pairing.pairing_token)
         paired = await pair(services.database, services.master_key, TABLET, given)
         device = Device(paired.device_id, paired.api_key, gate)
+        await self.was_here_before(device)
         self.devices.append(device)
         return device
+
+    async def begin(self) -> None:
+        """The event's first day has begun, whatever the clock says, so that scans of these days count."""
+        await self.rows(
+            """
+            UPDATE event_day SET starts_at = least(starts_at, $2::timestamptz - interval '2 days')
+             WHERE event_id = $1
+            """,
+            self.event_id,
+            self.now,
+        )
+
+    async def was_here_before(self, device: Device) -> None:
+        """The device has been at its gate for two days, so that it can bring scans of that time."""
+        await self.rows(
+            """
+            INSERT INTO device_assignment (organization_id, id, device_id, gate_id, event_id, from_at,
+                                           until_at)
+            SELECT organization_id, gen_random_uuid(), device_id, gate_id, event_id,
+                   from_at - interval '2 days', from_at
+              FROM device_assignment WHERE device_id = $1
+            """,
+            device.id,
+        )
 
     def body(self, device: Device, code: str, **more: Any) -> dict[str, Any]:
         return {
@@ -144,7 +169,9 @@ async def a_world(
         new = msgspec.convert(body, NewGate)
         made.append(await create_gate(database, caller, sold.stage.event_id, new, None))
     await move_event(database, caller, sold.stage.event_id, Transition(to="live"))
-    return World(services, client, sold, made)
+    world = World(services, client, sold, made)
+    await world.begin()
+    return world
 
 
 LATER = timedelta(seconds=301)

@@ -1,4 +1,4 @@
-"""A ticket's story judged as it becomes known, without any database."""
+"""A ticket's scan history judged as it becomes known, without any database."""
 
 import datetime as dt
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from voelgoed.events.model import EventDay
 from voelgoed.scanning.model.decisions import EventFacts, TicketFacts
 from voelgoed.scanning.model.scan_history import HistoryScan, JudgedScan, Resolution
-from voelgoed.scanning.rules.reconcile import clashes_of, frozen_prefix, tell
+from voelgoed.scanning.rules.conflicts import clashes_of
+from voelgoed.scanning.rules.reconcile import frozen_prefix, reconcile
 
 EVENT, TICKET = UUID(int=1), UUID(int=3)
 START = datetime(2030, 6, 1, 16, tzinfo=UTC)
@@ -49,7 +50,7 @@ def a_scan(number: int, second: int, **more: object) -> HistoryScan:
         "direction": "entry",
         "source": "offline_sync",
         "is_let_in": True,
-        "reason_apart": None,
+        "stateless_reason": None,
         **more,
     }
     given.setdefault("outcome", "valid" if given["is_let_in"] else "duplicate")
@@ -71,7 +72,7 @@ def learn(
     known: list[HistoryScan], new: list[HistoryScan], ticket: TicketFacts, event: EventFacts = FACTS
 ) -> tuple[list[HistoryScan], list[JudgedScan]]:
     after = [*known, *new]
-    told = tell(event, ticket, after, frozen_prefix(after, {each.id for each in new}))
+    told = reconcile(event, ticket, after, frozen_prefix(after, {each.id for each in new})).scans
     return [msgspec.structs.replace(each.scan, resolution=each.resolution) for each in told], told
 
 
@@ -82,7 +83,12 @@ def resolutions(told: list[JudgedScan]) -> list[tuple[UUID, Resolution, UUID | N
 scans = st.lists(
     st.builds(
         lambda number, second, way, source, is_let_in, apart: a_scan(
-            number, second, direction=way, source=source, is_let_in=is_let_in, reason_apart=apart
+            number,
+            second,
+            direction=way,
+            source=source,
+            is_let_in=is_let_in,
+            stateless_reason=apart,
         ),
         st.integers(0, 10_000),
         st.sampled_from([0, 1, 100, 299, 300, 301, 500, 600, 900]),
@@ -134,15 +140,12 @@ def test_whoever_was_turned_away_never_counts_and_changes_nothing(
     ]
 
 
-def test_two_let_in_is_critical_and_one_turned_away_is_not():
+def test_two_let_in_are_a_conflict_and_one_turned_away_is_none():
     first, second, third = a_scan(1, 0), a_scan(2, 60), a_scan(3, 90, is_let_in=False)
     told = learn([], [third, second, first], a_ticket())[1]
     assert [
         (each.kind, each.severity, each.scan_id, each.winner_scan_id) for each in clashes_of(told)
-    ] == [
-        ("double_entry", "critical", second.id, first.id),
-        ("duplicate_scan", "low", third.id, first.id),
-    ]
+    ] == [("double_entry", "critical", second.id, first.id)]
 
 
 def test_an_earlier_one_can_make_a_conflict_disappear():
@@ -157,9 +160,8 @@ def test_an_earlier_one_can_make_a_conflict_disappear():
 
 def test_whom_we_turned_away_ourselves_is_no_conflict():
     entered = a_scan(1, 0)
-    told = tell(
-        FACTS, a_ticket(), [entered, a_scan(2, 10, source="online", is_let_in=False)], set()
-    )
+    away = a_scan(2, 10, source="online", is_let_in=False)
+    told = reconcile(FACTS, a_ticket(), [entered, away]).scans
     assert told[1].resolution.status == "denied"
     assert clashes_of(told) == []
 
@@ -171,7 +173,7 @@ def test_equal_moments_go_by_device_then_by_scan():
 
 
 def test_what_is_against_a_scan_apart_stays_so_whatever_else_is_known():
-    wrong = a_scan(1, 0, reason_apart="wrong_gate")
+    wrong = a_scan(1, 0, stateless_reason="wrong_gate")
     told = learn([], [wrong, a_scan(2, 10)], a_ticket())[1]
     assert [each.resolution.reason for each in told] == ["wrong_gate", None]
     told = learn([], [a_scan(2, -10), wrong], a_ticket())[1]
@@ -180,10 +182,10 @@ def test_what_is_against_a_scan_apart_stays_so_whatever_else_is_known():
 
 def test_a_double_entry_is_one_whatever_else_is_wrong_with_it():
     never = a_ticket(reentry="never")
-    told = learn([], [a_scan(1, 0), a_scan(2, 600, reason_apart="wrong_gate")], never)[1]
+    told = learn([], [a_scan(1, 0), a_scan(2, 600, stateless_reason="wrong_gate")], never)[1]
     assert told[1].resolution.reason == "wrong_gate"
     assert [each.kind for each in clashes_of(told)] == ["double_entry"]
-    told = learn([], [a_scan(1, 0), a_scan(2, 60, reason_apart="ticket_voided")], a_ticket())[1]
+    told = learn([], [a_scan(1, 0), a_scan(2, 60, stateless_reason="ticket_voided")], a_ticket())[1]
     assert told[1].resolution.reason == "ticket_voided"
     assert [each.kind for each in clashes_of(told)] == ["double_entry"]
 
@@ -191,7 +193,7 @@ def test_a_double_entry_is_one_whatever_else_is_wrong_with_it():
 @pytest.mark.parametrize("case", CONTRACT["cases"], ids=lambda case: case["name"])
 def test_the_cases_in_whatever_order_their_scans_become_known(case: dict[str, Any]):
     base, gives = CONTRACT["base"], case["gives"]
-    event = msgspec.convert(base["event"], EventFacts)
+    event = msgspec.convert({**base["event"], "resets": case.get("resets", [])}, EventFacts)
     ticket = msgspec.convert({**base["ticket"], **case["with"]}, TicketFacts)
     scans = [msgspec.convert({**CONTRACT["scan"], **each}, HistoryScan) for each in case["scans"]]
     for order in permutations(scans):
@@ -206,3 +208,9 @@ def test_the_cases_in_whatever_order_their_scans_become_known(case: dict[str, An
             {key: each[key] for key in ("scan_id", "winner_scan_id", "kind", "severity")}
             for each in clashes
         ] == gives["conflicts"]
+        attendance = reconcile(event, ticket, known).state.attendance
+        irregular = len(attendance.irregular)
+        assert gives["heads"] == {
+            "inside": attendance.is_inside + irregular,
+            "irregular": irregular,
+        }

@@ -89,6 +89,34 @@ class WhitelistEntry(msgspec.Struct, frozen=True):
     created_at: datetime
 
 
+class NewAuditEntry(msgspec.Struct, frozen=True):
+    """What somebody did, or tried to do, to something."""
+
+    caller: Caller
+    action: str
+    entity_type: str
+    entity_id: UUID | str
+    changes: dict[str, object] | msgspec.Struct
+    metadata: dict[str, object] | None = None
+    """What is to be said of how it came, besides what the caller says. None where that is all."""
+
+
+class AuditRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry as it is kept. `ip` and `user_agent` become part of the metadata when it is read."""
+
+    id: UUID
+    actor_kind: str
+    actor_id: UUID | None
+    action: str
+    entity_type: str
+    entity_id: str
+    changes: dict[str, object]
+    ip: str | None
+    user_agent: str | None
+    metadata: dict[str, object] | None
+    at: datetime
+
+
 class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     id: UUID
     actor_kind: Literal["user", "device", "system"]

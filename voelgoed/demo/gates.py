@@ -16,12 +16,12 @@ from voelgoed.demo.story import Story, luck
 from voelgoed.demo.venues import ANNOUNCED, DOORS_OPENED, House, move
 from voelgoed.events.actions.gates import create_gate
 from voelgoed.events.model import NewGate
-from voelgoed.scanning.actions.deliveries import OfflineDelivery
 from voelgoed.scanning.actions.devices import create_pairing, pair
 from voelgoed.scanning.actions.own_device import DeviceCaller, beat, prove
 from voelgoed.scanning.model.devices import Heartbeat, NewPairing, Pair
 from voelgoed.scanning.model.scans import NewScan
 from voelgoed.scanning.model.sync import OfflineBatch, QueuedScan
+from voelgoed.scanning.rules.deliveries import OfflineDelivery
 from voelgoed.ticketing.actions.exports import export
 from voelgoed.ticketing.model.exports import ExportedTicket
 from voelgoed.ticketing.rules.codes import CODE_RANDOM_BYTES, code_from

@@ -5,9 +5,9 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.model import AuditEntry, Caller
+from voelgoed.accounts.model import AuditEntry, AuditRow, Caller, NewAuditEntry
 from voelgoed.accounts.store import audit as store
-from voelgoed.accounts.store.audit import AuditFilter, AuditRow
+from voelgoed.accounts.store.audit import AuditFilter
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.shapes import moments_refusal
@@ -29,25 +29,14 @@ async def record(
     await record_all(tx, [NewAuditEntry(caller, action, entity_type, entity_id, changes or {})])
 
 
-class NewAuditEntry(msgspec.Struct, frozen=True):
-    """What somebody did, or tried to do, to something."""
-
-    caller: Caller
-    action: str
-    entity_type: str
-    entity_id: UUID | str
-    changes: dict[str, object] | msgspec.Struct
-    metadata: dict[str, object] | None = None
-    """What is to be said of how it came, besides what the caller says. None where that is all."""
-
-
 async def record_all(tx: Transaction, entries: Sequence[NewAuditEntry]) -> None:
     """In one statement, in their order."""
     if entries:
-        await store.insert_entries(tx, [_row(tx, entry) for entry in entries])
+        await store.insert_entries(tx, [audit_row(tx, entry) for entry in entries])
 
 
-def _row(tx: Transaction, entry: NewAuditEntry) -> AuditRow:
+def audit_row(tx: Transaction, entry: NewAuditEntry) -> AuditRow:
+    """The entry as it is kept, for who writes it with a statement of its own."""
     caller = entry.caller
     return AuditRow(
         id=new_id(),

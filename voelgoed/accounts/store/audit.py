@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.model import AuditEntry
+from voelgoed.accounts.model import AuditEntry, AuditRow
 from voelgoed.infra.database import Transaction, json_text
 
 
@@ -15,22 +15,6 @@ class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
     actor_id: UUID | None = None
     since: datetime | None = None
     until: datetime | None = None
-
-
-class AuditRow(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry as it is kept. `ip` and `user_agent` become part of the metadata when it is read."""
-
-    id: UUID
-    actor_kind: str
-    actor_id: UUID | None
-    action: str
-    entity_type: str
-    entity_id: str
-    changes: dict[str, object]
-    ip: str | None
-    user_agent: str | None
-    metadata: dict[str, object] | None
-    at: datetime
 
 
 async def insert_entries(tx: Transaction, entries: Sequence[AuditRow]) -> None:

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
-from voelgoed.accounts.model import Caller
+from voelgoed.accounts.actions.audit import record_all
+from voelgoed.accounts.model import Caller, NewAuditEntry
 from voelgoed.infra.database import Transaction
 from voelgoed.scanning.model.alerts import Suspicion
 from voelgoed.scanning.model.policies import ScanPolicy

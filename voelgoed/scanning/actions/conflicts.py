@@ -18,7 +18,7 @@ from voelgoed.scanning.model.conflicts import (
 )
 from voelgoed.scanning.model.refusals import ConflictNotFound
 from voelgoed.scanning.rules.alerts import alerts_topic
-from voelgoed.scanning.rules.conflicts import conflict_changed
+from voelgoed.scanning.rules.messages import conflict_changed
 from voelgoed.scanning.store import conflicts as store
 
 

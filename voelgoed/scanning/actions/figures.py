@@ -15,11 +15,11 @@ from uuid import UUID
 from voelgoed.infra import metrics
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.scanning.actions.devices import DEVICES_MAX
-from voelgoed.scanning.actions.sync_results import SyncResult
 from voelgoed.scanning.model.devices import Device, ShownStatus
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.devices import shown_status
+from voelgoed.scanning.rules.offline_scans import SyncResult
 from voelgoed.scanning.store import devices, figures, recount, stations
 from voelgoed.scanning.store.figures import GateFigures
 from voelgoed.scanning.store.recount import LiveEvent
@@ -52,15 +52,15 @@ def count_scans(made: Sequence[Scan]) -> None:
             _DUPLICATES[tier or "cold"].inc(count)
 
 
-def count_synced(taken: Sequence[SyncResult], now: datetime) -> None:
+def count_synced(results: Sequence[SyncResult], now: datetime) -> None:
     """How long it took is told of the oldest of what was brought together."""
-    made = [each.scan for each in taken if each.scan is not None]
+    made = [each.row for each in results if each.row is not None]
     count_scans(made)
-    rejected = sum(each.refusal is not None for each in taken)
+    rejected = sum(each.refusal is not None for each in results)
     for status, count in (
         *Counter(scan.status for scan in made).items(),
         ("rejected", rejected),
-        ("known", len(taken) - len(made) - rejected),
+        ("known", len(results) - len(made) - rejected),
     ):
         metrics.synced_scans.labels(status).inc(count)
     if len(made) >= DUPLICATES_OF_MIN:

@@ -14,6 +14,7 @@ from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.metrics import occupancy_differences
 from voelgoed.scanning.model.recount import Difference
 from voelgoed.scanning.rules.messages import recounted
+from voelgoed.scanning.rules.recount import differences
 from voelgoed.scanning.store import occupancy
 from voelgoed.scanning.store import recount as store
 from voelgoed.seating.rules.messages import occupancy_topic
@@ -41,7 +42,7 @@ async def recount_event(
     database: Database, organization_id: UUID, event_id: UUID
 ) -> list[Difference]:
     async with database.transaction(organization_id) as tx:
-        found = await store.find_differences(tx, event_id)
+        found = differences(await store.read_counts(tx, event_id))
     _report(organization_id, found)
     return found
 
@@ -53,7 +54,7 @@ async def repair_event(
     meanwhile: whatever they add, they add to both sides."""
     async with database.transaction(organization_id) as tx:
         await store.lock_repairs(tx, event_id)
-        found = await store.find_differences(tx, event_id)
+        found = differences(await store.read_counts(tx, event_id))
         if found:
             await occupancy.add_counts(tx, [each.correction for each in found])
             await _record(tx, event_id, found)
@@ -78,7 +79,12 @@ def _report(organization_id: UUID, found: list[Difference]) -> None:
             day=each.day.isoformat(),
             scope=each.scope,
             scope_id=str(each.scope_id),
-            counted=[each.entries, each.exits, each.inside],
-            by_scans=[each.entries_by_scans, each.exits_by_scans, each.inside_by_scans],
+            counted=[each.entries, each.exits, each.inside, each.irregular],
+            by_scans=[
+                each.entries_by_scans,
+                each.exits_by_scans,
+                each.inside_by_scans,
+                each.irregular_by_scans,
+            ],
             differences=len(found),
         )

@@ -4,23 +4,19 @@ once and counts for nothing until a person has decided; then it is as if the dev
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID, uuid5
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
-from voelgoed.accounts.model import Caller
+from voelgoed.accounts.model import Caller, NewAuditEntry
 from voelgoed.events.actions.events import event_of
 from voelgoed.infra.database import ChangedMeanwhile, Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.refusal import StorageBusy
-from voelgoed.scanning.actions.alerts import raise_alerts
-from voelgoed.scanning.actions.deliveries import brought_by, fingerprint_of, status_of
 from voelgoed.scanning.actions.devices import keys_of
-from voelgoed.scanning.actions.event_context import EventContext
-from voelgoed.scanning.actions.intake import Intake
-from voelgoed.scanning.actions.sync_results import SyncResult
+from voelgoed.scanning.actions.history_commit import commit_history
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.recoveries import (
     ExportedQueue,
@@ -33,12 +29,17 @@ from voelgoed.scanning.model.recoveries import (
 )
 from voelgoed.scanning.model.refusals import (
     BatchIdReused,
+    DeviceNotAssignedToGate,
     DeviceNotFound,
     RecoveryNotFound,
 )
+from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import RecoveryState
+from voelgoed.scanning.model.sync_facts import NewBatch
 from voelgoed.scanning.rules.alerts import alerts_topic
+from voelgoed.scanning.rules.deliveries import fingerprint_of, read_signed, status_of
 from voelgoed.scanning.rules.device_clock import DeviceClock
+from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult, question_about
 from voelgoed.scanning.rules.recovery import (
     batch_id_of,
     doubts_about,
@@ -46,16 +47,16 @@ from voelgoed.scanning.rules.recovery import (
     suspicion_of,
     which_are_signed,
 )
-from voelgoed.scanning.store import devices, syncs
+from voelgoed.scanning.rules.sync_batch import main_gate
+from voelgoed.scanning.rules.sync_scans import SyncedScansPlan, judge_scans
+from voelgoed.scanning.store import devices, offline
 from voelgoed.scanning.store import recoveries as store
-from voelgoed.scanning.store.syncs import NewBatch
 
 ATTEMPTS_MAX = 10
 
 
 async def import_queue(
     database: Database,
-    context: EventContext,
     master_key: MasterKey,
     caller: Caller,
     queue: ExportedQueue,
@@ -69,7 +70,7 @@ async def import_queue(
     signed = await asyncio.to_thread(which_are_signed, queue.scans, keys)
     for _ in range(ATTEMPTS_MAX):
         try:
-            return await _import(database, context, caller, device, queue, signed)
+            return await _import(database, caller, device, queue, signed)
         except ChangedMeanwhile:
             continue
     raise StorageBusy()
@@ -77,7 +78,6 @@ async def import_queue(
 
 async def _import(
     database: Database,
-    context: EventContext,
     caller: Caller,
     device: Device,
     queue: ExportedQueue,
@@ -86,48 +86,51 @@ async def _import(
     fingerprint = fingerprint_of(queue)
     batch_id = batch_id_of(fingerprint)
     async with database.transaction(caller.organization_id) as tx:
-        for kept in await syncs.find_answers(tx, [batch_id]):
+        scans = [
+            _read(scan, is_signed, device, batch_id, tx.now)
+            for scan, is_signed in zip(queue.scans, signed, strict=True)
+        ]
+        facts = await offline.read_facts(tx, question_about(scans, [batch_id]))
+        if (kept := facts.answers.get(batch_id)) is not None:
             if kept.fingerprint != fingerprint:
                 raise BatchIdReused()
             return msgspec.json.decode(kept.answer, type=Imported)
-        taken = [
-            _taken(scan, is_signed, device, batch_id, tx.now)
-            for scan, is_signed in zip(queue.scans, signed, strict=True)
-        ]
-        intake = Intake(tx, context, caller, "recovered", taken)
-        await intake.read()
-        await intake.decide()
-        await intake.write()
-        imported = _imported(intake, batch_id, device, queue, tx.now)
-        await _record(tx, caller, intake, imported, fingerprint)
+        gate = main_gate(device.id, scans, facts)
+        if gate is None:
+            raise DeviceNotAssignedToGate()
+        decided = partial(judge_scans, scans, facts, tx.now, "recovered", iter(new_id, None))
+        plan = await asyncio.to_thread(decided)
+        imported = _imported(plan.results, gate, batch_id, device, queue, tx.now)
+        await _commit(tx, caller, plan, imported, fingerprint)
         return imported
 
 
-def _taken(
-    scan: ExportedScan, is_signed: bool, device: Device, batch_id: UUID, now: datetime
-) -> SyncResult:
-    clock = DeviceClock(offset=timedelta(seconds=scan.offset_seconds))
-    brought = brought_by(scan, clock)
-    doubts = doubts_about(brought.scanned_at, clock, device, now)
+def _read(
+    exported: ExportedScan, is_signed: bool, device: Device, batch_id: UUID, now: datetime
+) -> OfflineScan:
+    clock = DeviceClock(offset=timedelta(seconds=exported.offset_seconds))
+    scan = read_signed(exported, device, batch_id, clock)
+    doubts = doubts_about(scan.scanned_at, clock, device, now)
     # What the device did not sign goes by an id of its own: it must not stand in the way of what it did.
-    scan_id = brought.scan_id if is_signed else uuid5(batch_id, scan.scan_id)
-    at = min(brought.at, now)
-    brought = msgspec.structs.replace(
-        brought, scan_id=scan_id, at=at, is_signed=is_signed, doubts=doubts
-    )
-    return SyncResult(brought, device, batch_id)
+    scan_id = scan.scan_id if is_signed else uuid5(batch_id, exported.scan_id)
+    return msgspec.structs.replace(scan, scan_id=scan_id, is_signed=is_signed, doubts=doubts)
 
 
 def _imported(
-    intake: Intake, batch_id: UUID, device: Device, queue: ExportedQueue, now: datetime
+    judged: Sequence[SyncResult],
+    gate: ScanningGate,
+    batch_id: UUID,
+    device: Device,
+    queue: ExportedQueue,
+    now: datetime,
 ) -> Imported:
-    results = [_fate(*each) for each in zip(queue.scans, intake.taken, strict=True)]
+    results = [_fate(*each) for each in zip(queue.scans, judged, strict=True)]
     kept = [each for each in results if each.result == "kept"]
     return Imported(
         batch_id=batch_id,
         device_id=device.id,
         device_name=device.name,
-        event_id=intake.main_gate(device).event_id,
+        event_id=gate.event_id,
         exported_at=queue.exported_at,
         imported_at=now,
         total=len(results),
@@ -140,22 +143,22 @@ def _imported(
     )
 
 
-def _fate(scan: ExportedScan, taken: SyncResult) -> ScanFate:
-    brought, refusal = taken.brought, taken.refusal
-    result: Fate = "rejected" if refusal else "known" if taken.is_known else "kept"
+def _fate(exported: ExportedScan, judged: SyncResult) -> ScanFate:
+    scan, refusal = judged.scan, judged.refusal
+    result: Fate = "rejected" if refusal else "known" if judged.is_known else "kept"
     return ScanFate(
-        scan_id=UUID(scan.scan_id),
+        scan_id=UUID(exported.scan_id),
         result=result,
-        outcome=brought.outcome,
-        signature_valid=bool(brought.is_signed),
-        doubts=list(brought.doubts),
+        outcome=scan.outcome,
+        signature_valid=bool(scan.is_signed),
+        doubts=list(scan.doubts),
         error=refusal and refusal.code,
         message=refusal and refusal.message,
     )
 
 
-async def _record(
-    tx: Transaction, caller: Caller, intake: Intake, imported: Imported, fingerprint: str
+async def _commit(
+    tx: Transaction, caller: Caller, plan: SyncedScansPlan, imported: Imported, fingerprint: str
 ) -> None:
     batch = NewBatch(
         id=new_id(),
@@ -163,18 +166,17 @@ async def _record(
         source="recovered",
         device_id=imported.device_id,
         event_id=imported.event_id,
-        status=status_of(intake.taken),
+        status=status_of(plan.results),
         batch_size=imported.total,
         processed_count=imported.kept,
         error_count=imported.rejected,
         offset_seconds=0.0,
-        processed_scan_ids=[each.brought.scan_id for each in intake.taken if each.is_new],
+        processed_scan_ids=[each.scan.scan_id for each in plan.results if each.is_new],
         synced_at=tx.now,
         state="unverified",
         fingerprint=fingerprint,
         answer=msgspec.json.encode(imported).decode(),
     )
-    await syncs.insert_batches(tx, [batch])
     told = msgspec.structs.asdict(imported)
     told.pop("results")
     entries = [NewAuditEntry(caller, "scans_recovered", "BatchSync", batch.id, told)]
@@ -182,9 +184,15 @@ async def _record(
         if each.error is not None:
             refused: dict[str, object] = {"error": each.error, "batch_id": imported.batch_id}
             entries.append(NewAuditEntry(caller, "scan_refused", "Scan", each.scan_id, refused))
-    await record_all(tx, entries)
-    if imported.kept:
-        await raise_alerts(tx, [suspicion_of(imported)])
+    await commit_history(
+        tx,
+        caller,
+        plan.history,
+        scans=[row for each in plan.results if (row := each.row) is not None],
+        batches=[batch],
+        entries=entries,
+        suspicions=[suspicion_of(imported)] if imported.kept else [],
+    )
     message = recovery_told("scans_recovered", imported.batch_id, imported.device_id, imported.kept)
     tx.publish(alerts_topic(imported.event_id), message)
 

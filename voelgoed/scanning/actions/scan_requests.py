@@ -7,8 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import NewAuditEntry
-from voelgoed.accounts.model import Caller
+from voelgoed.accounts.model import Caller, NewAuditEntry
 from voelgoed.infra.refusal import Refusal
 from voelgoed.scanning.actions.last_scans import LastScan
 from voelgoed.scanning.model.decisions import Direction, Reason, Verdict

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from voelgoed.accounts.actions.audit import record
-from voelgoed.accounts.model import Caller
+from voelgoed.accounts.model import Caller, NewAuditEntry
 from voelgoed.events.actions.events import event_of
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
-from voelgoed.scanning.actions.policies import policies_of
+from voelgoed.scanning.actions.history_commit import commit_history, forget_last_scans
 from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
 from voelgoed.scanning.actions.scan_requests import Override, Wanted
-from voelgoed.scanning.actions.stories import Stories
-from voelgoed.scanning.model.decisions import EventFacts
 from voelgoed.scanning.model.refusals import ScanNotAdmitted, ScanNotFound, SearchTooShort
 from voelgoed.scanning.model.scan_history import HistoryScan
 from voelgoed.scanning.model.scans import Answer
@@ -24,11 +22,14 @@ from voelgoed.scanning.model.supervision import (
     TicketAtGate,
     TicketTransition,
 )
+from voelgoed.scanning.model.sync_facts import SyncFacts, question_about_scans
 from voelgoed.scanning.rules.answers import percent_full
 from voelgoed.scanning.rules.decision import day_of
+from voelgoed.scanning.rules.history_plan import HistoryPlanner
 from voelgoed.scanning.rules.messages import corrected, gate_topic
 from voelgoed.scanning.rules.presented import read_presented
-from voelgoed.scanning.store import occupancy, scan_history, scans
+from voelgoed.scanning.rules.reconcile import frozen_prefix
+from voelgoed.scanning.store import occupancy, offline, scans
 from voelgoed.scanning.store.scans import Annulled
 from voelgoed.seating.rules.messages import occupancy_topic
 from voelgoed.ticketing.actions import admissions
@@ -73,16 +74,18 @@ async def annul(database: Database, caller: Caller, scan_id: UUID, new: Annulmen
         [scan] = found
         if scan.ticket_id is None:
             raise ScanNotAdmitted()
-        ticket = await admissions.lock_ticket(tx, scan.ticket_id)
-        before = await scan_history.find_histories(tx, [ticket.code])
-        annulled = [each for each in before if each.id == scan_id and each.is_let_in]
+        await admissions.lock_ticket(tx, scan.ticket_id)
+        facts = await offline.read_facts(tx, question_about_scans([scan_id], [scan.ticket_id]))
+        [ticket] = facts.tickets
+        history = facts.histories.get(ticket.id, ())
+        annulled = [each for each in history if each.id == scan_id]
         if not annulled:
-            if scan.status == "admitted" or await scans.find_annulled(tx, [scan_id]):
+            if scan.status == "admitted" or scan_id in facts.annulled:
                 return
             raise ScanNotAdmitted()
-        await _tell_again(tx, caller, ticket, ticket.status, before, annulled, new.reason)
         changes: dict[str, object] = {"ticket_id": ticket.id, "reason": new.reason}
-        await record(tx, caller, "admission_annulled", "Scan", scan_id, changes)
+        entry = NewAuditEntry(caller, "admission_annulled", "Scan", scan_id, changes)
+        await _change(tx, facts, ticket, annulled, Annulled(_id(caller), new.reason), entry)
 
 
 async def move_ticket(
@@ -92,64 +95,57 @@ async def move_ticket(
         await void_ticket(checkout, caller, ticket_id, Because(reason=new.reason))
         return
     async with database.transaction(caller.organization_id) as tx:
-        ticket = await admissions.lock_ticket(tx, ticket_id)
+        await admissions.lock_ticket(tx, ticket_id)
+        facts = await offline.read_facts(tx, question_about_scans(ticket_ids=[ticket_id]))
+        [ticket] = facts.tickets
         if ticket.status not in ("active", "scanned", "used"):
             raise TicketNotValid(status=ticket.status)
-        before = await scan_history.find_histories(tx, [ticket.code])
-        annulled = [] if new.to == "used" else [each for each in before if each.is_let_in]
+        history = facts.histories.get(ticket.id, ())
+        annulled = history[:0] if new.to == "used" else history
         if ticket.status == new.to and not annulled:
             return
-        await _tell_again(tx, caller, ticket, new.to, before, annulled, new.reason)
         action = "ticket_marked_used" if new.to == "used" else "ticket_reset"
         changes: dict[str, object] = {
             "status": {"from": ticket.status, "to": new.to},
             "reason": new.reason,
         }
-        await record(tx, caller, action, "Ticket", ticket_id, changes)
+        entry = NewAuditEntry(caller, action, "Ticket", ticket_id, changes)
+        by = Annulled(_id(caller), new.reason)
+        await _change(tx, facts, ticket, annulled, by, entry, status=new.to)
 
 
-async def _tell_again(
+async def _change(
     tx: Transaction,
-    caller: Caller,
+    facts: SyncFacts,
     ticket: ScannedTicket,
-    status: TicketStatus,
-    before: Sequence[HistoryScan],
     annulled: Sequence[HistoryScan],
-    reason: str,
+    by: Annulled,
+    entry: NewAuditEntry,
+    *,
+    status: TicketStatus | None = None,
 ) -> None:
-    """Of a ticket that is locked: its story without some of its scans, and what that does to the
-    counts. Who counted, counts. Every cache forgets what it knew of it."""
-    assert caller.id is not None
+    """The history of a ticket that is locked, without some of its scans. What came after the first of them
+    is judged anew, as if they had never been, so it does not matter when they were annulled."""
     gone = {each.id for each in annulled}
     if annulled:
-        who = Annulled(caller.id, reason)
-        await scans.insert_annulments(tx, list(gone), ticket.id, ticket.event_id, who)
+        await scans.insert_annulments(tx, list(gone), ticket.id, ticket.event_id, by)
+    before = facts.histories.get(ticket.id, ())
     after = [each for each in before if each.id not in gone]
-    frozen = {each.id for each in after if each.resolution and each.resolution.status == "admitted"}
-    retold = Stories()
-    event = await facts_of_event(tx, ticket.event_id)
-    retold.tell(ticket, event, before, after, frozen, is_locked=True, status=status)
-    await retold.write_tickets(tx)
-    await retold.write_rulings(tx)
-    await retold.write_conflicts(tx, caller)
-    await retold.write_counts(tx)
-    tx.drop(admissions.last_scan_key(tx.organization_id, ticket.code))
+    planner = HistoryPlanner(facts.conflicts, iter(new_id, None), tx.now)
+    event = facts.events[ticket.event_id]
+    frozen = frozen_prefix(before, gone)
+    planner.change(ticket, event, before, after, frozen, is_locked=True, status=status)
+    await commit_history(tx, entry.caller, planner.plan(), entries=[entry])
+    forget_last_scans(tx, [ticket.code])
     for gate_id in {each.gate_id for each in annulled}:
         tx.publish(gate_topic(gate_id), corrected(ticket.id, ticket.code))
     topic = occupancy_topic(tx.organization_id, ticket.event_id)
     tx.publish(topic, corrected(ticket.id, ticket.code))
 
 
-async def facts_of_event(tx: Transaction, event_id: UUID) -> EventFacts:
-    event = await event_of(tx, event_id)
-    policy = (await policies_of(tx, [event_id]))[event_id]
-    return EventFacts(
-        id=event.id,
-        status=event.status,
-        ends_at=event.ends_at,
-        days=list(event.days),
-        dedup_window_s=policy.dedup_window_s,
-    )
+def _id(caller: Caller) -> UUID:
+    assert caller.id is not None
+    return caller.id
 
 
 async def find_tickets(

@@ -6,38 +6,62 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
+import msgspec
 import structlog
 
-from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
+from voelgoed.accounts.actions.audit import record_all
+from voelgoed.accounts.model import Caller, NewAuditEntry
 from voelgoed.infra import metrics, rate_limit
 from voelgoed.infra.batcher import Batcher
 from voelgoed.infra.database import ChangedMeanwhile, Database, Transaction
+from voelgoed.infra.ids import new_id
 from voelgoed.infra.rate_limit import Limit
 from voelgoed.infra.refusal import RateLimited, Refusal, StorageBusy, Unavailable
 from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.blocking import block_devices
-from voelgoed.scanning.actions.deliveries import A, Delivery
-from voelgoed.scanning.actions.event_context import EventContext
 from voelgoed.scanning.actions.figures import count_synced
+from voelgoed.scanning.actions.history_commit import commit_history, forget_last_scans
 from voelgoed.scanning.actions.last_scans import Entered, LastScans
 from voelgoed.scanning.actions.own_device import DeviceCaller, own_device
 from voelgoed.scanning.actions.policies import policies_of
-from voelgoed.scanning.actions.sync_batch import Answer, SyncBatch, Work
 from voelgoed.scanning.model.devices import Device
+from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
 from voelgoed.scanning.model.refusals import DeviceInactive, DeviceMismatch, TooManySyncs
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import SIGNED_SCANS_MAX
 from voelgoed.scanning.rules.batches import failing_device, revoked_device
+from voelgoed.scanning.rules.deliveries import A, Delivery
 from voelgoed.scanning.rules.device_clock import ClockMeasurement, clock_of, last_measurement
-from voelgoed.scanning.store import stations, syncs
+from voelgoed.scanning.rules.messages import (
+    batch_synced,
+    batch_topic,
+    occupancy_synced,
+)
+from voelgoed.scanning.rules.offline_scans import question_about
+from voelgoed.scanning.rules.sync_batch import (
+    DeliveryAnswer,
+    DeliveryPlan,
+    SyncPlan,
+    SyncRequest,
+    answered_at,
+    audit_entries_of,
+    decide,
+    success_of,
+    with_duration,
+)
+from voelgoed.scanning.store import occupancy, offline, stations, syncs
+from voelgoed.seating.rules.messages import occupancy_topic
 
 log = structlog.get_logger()
 
 TOGETHER_MAX = 10
 """Deliveries of fifty at most."""
+SMALL_MAX = TOGETHER_MAX * SIGNED_SCANS_MAX
+"""Scans."""
 IN_FLIGHT_MAX = 2
 """Of one organisation. The gates that are online come first."""
 WAITING_MAX = 200
@@ -58,19 +82,17 @@ class SyncPipeline:
     def __init__(
         self,
         database: Database,
-        context: EventContext,
         last_scans: LastScans,
         batches_per_minute_max: int,
     ) -> None:
         self._database = database
-        self._context = context
         self._last_scans = last_scans
         self.batch_limit = Limit(batches_per_minute_max, SYNC_PERIOD)
         self.queue_limit = Limit(QUEUES_PER_MINUTE_MAX, SYNC_PERIOD)
         self._waiting = Counter[UUID]()
         self._one_large = asyncio.Lock()
         self._own_large = defaultdict[UUID, asyncio.Lock](asyncio.Lock)
-        self._batcher = Batcher[UUID, Work, Answer](
+        self._batcher = Batcher[UUID, SyncRequest, DeliveryAnswer](
             "syncs", self._together, together_max=TOGETHER_MAX, in_flight_max=IN_FLIGHT_MAX
         )
 
@@ -110,85 +132,157 @@ class SyncPipeline:
         now = self._database.clock.now()
         known = last_measurement(device) if measured is None else ClockMeasurement(measured, now)
         clock = clock_of(delivery.claimed, known, now)
-        work = Work(proven, device, delivery, clock, measured)
+        request = SyncRequest(
+            id=new_id(),
+            caller=proven.caller,
+            key_version=proven.key_version,
+            device=device,
+            delivery=delivery,
+            clock=clock,
+            measured=measured,
+            scans=delivery.read(device, clock, now),
+        )
         organization_id = proven.caller.organization_id
         if self._waiting[organization_id] >= WAITING_MAX:
             raise TooManySyncs(retry_after_seconds=random.randint(*AGAIN_S))  # noqa: S311
         self._waiting[organization_id] += 1
         try:
-            answer = await self._pass_on(work)
+            answer = await self._pass_on(organization_id, request)
         finally:
             self._waiting[organization_id] -= 1
         assert isinstance(answer, delivery.shape)
         return answer
 
-    async def _pass_on(self, work: Work) -> Answer:
+    async def _admit(self, proven: DeviceCaller, key: str, limit: Limit | None) -> Device:
+        """In a transaction of its own, so that what fails counts."""
+        async with self._database.transaction(proven.caller.organization_id) as tx:
+            device = await own_device(tx, proven)
+            if limit is None or await rate_limit.take_all(tx, {key: 1}, {key: limit}):
+                return device
+            window = (await rate_limit.windows(tx, [key])).get(key)
+        left = window.ends_at - tx.now if window else timedelta(seconds=1)
+        late = random.randint(1, LATE_S_MAX)  # noqa: S311
+        raise RateLimited(retry_after_seconds=int(left.total_seconds()) + late)
+
+    async def _pass_on(self, organization_id: UUID, request: SyncRequest) -> DeliveryAnswer:
         """Small ones go together, large ones one after the other, the organisations in turn."""
-        organization_id = work.proven.caller.organization_id
-        if len(work.delivery) <= SIGNED_SCANS_MAX:
-            return await self._batcher.submit(organization_id, work)
+        if len(request.delivery) <= SIGNED_SCANS_MAX:
+            return await self._batcher.submit(organization_id, request)
         async with self._own_large[organization_id], self._one_large:
-            [answer] = await self._together(organization_id, [work])
+            [answer] = await self._together(organization_id, [request])
         if isinstance(answer, Exception):
             raise answer
         return answer
 
     async def _together(
-        self, organization_id: UUID, works: Sequence[Work]
-    ) -> Sequence[Answer | Exception]:
+        self, organization_id: UUID, requests: Sequence[SyncRequest]
+    ) -> Sequence[DeliveryAnswer | Exception]:
         """What is sent twice at once is looked at twice, the second time knowing."""
-        first = {work.delivery.batch_id: work for work in reversed(works)}
-        await self._take_in(organization_id, list(first.values()))
-        for work in works:
-            if first[work.delivery.batch_id] is not work:
-                await self._take_in(organization_id, [work])
-        return [work.refusal or work.answer or StorageBusy() for work in works]
+        first = {each.delivery.batch_id: each for each in reversed(requests)}
+        planned = await self._take_in(organization_id, list(first.values()))
+        for request in requests:
+            if first[request.delivery.batch_id] is not request:
+                planned |= await self._take_in(organization_id, [request])
+        results = [planned[request.id] for request in requests]
+        return [each.refusal or each.answer or StorageBusy() for each in results]
 
-    async def _take_in(self, organization_id: UUID, works: Sequence[Work]) -> None:
+    async def _take_in(
+        self, organization_id: UUID, requests: Sequence[SyncRequest]
+    ) -> dict[UUID, DeliveryPlan]:
+        """What became of each, by its id. Again from the start when something changed meanwhile."""
         begun = time.monotonic()
         for _ in range(ATTEMPTS_MAX):
             try:
-                await SyncBatch(self._database, self._context, works).take_in(organization_id)
+                plan = await self._attempt(organization_id, requests, begun)
             except ChangedMeanwhile:
                 continue
-            await self._follow_up(organization_id, works, begun)
-            return
+            await self._follow_up(organization_id, plan, begun)
+            # After all of it is kept: who compares it with a manifest's time errs on the safe side.
+            now = self._database.clock.now()
+            return {each.request.id: answered_at(each, now) for each in plan.deliveries}
         raise StorageBusy()
 
-    async def _admit(self, proven: DeviceCaller, key: str, limit: Limit | None) -> Device:
-        """Apart from the work, so that what fails counts."""
-        found, granted = list[Device](), list[bool]()
+    async def _attempt(
+        self, organization_id: UUID, requests: Sequence[SyncRequest], begun: float
+    ) -> SyncPlan:
+        """Load, decide, commit."""
+        scans = [scan for request in requests for scan in request.scans]
+        is_small = len(scans) <= SMALL_MAX
+        system = Caller(kind="system", id=None, organization_id=organization_id)
+        # For thousands at once PostgreSQL should plan anew; for fifty that takes longer than they do.
+        async with self._database.transaction(organization_id, is_often=is_small) as tx:
+            batch_ids = [request.delivery.batch_id for request in requests]
+            facts = await offline.read_facts(tx, question_about(scans, batch_ids))
+            decided = partial(decide, requests, facts, tx.now, iter(new_id, None))
+            # A large delivery is decided aside, so that who stands at a gate does not wait for it.
+            plan = decided() if is_small else await asyncio.to_thread(decided)
+            elapsed_s = round(time.monotonic() - begun, 3)
+            plan = msgspec.structs.replace(
+                plan, deliveries=[with_duration(each, elapsed_s) for each in plan.deliveries]
+            )
+            taken = plan.taken
+            if not taken:
+                return plan
+            successes = {each.request.device.id: success_of(each.request) for each in taken}
+            counts = await commit_history(
+                tx,
+                system,
+                plan.history,
+                scans=[row for each in taken for result in each.results if (row := result.row)],
+                batches=[each.batch for each in taken if each.batch is not None],
+                successes=list(successes.values()),
+                entries=[entry for each in taken for entry in audit_entries_of(each)],
+                suspicions=[suspicion for each in taken for suspicion in each.suspicions],
+            )
+            forget_last_scans(tx, plan.changed_codes)
+            await self._publish(tx, taken, counts)
+        return plan
 
-        async def find_device() -> None:
-            found.append(await own_device(tx, proven))
+    async def _publish(
+        self, tx: Transaction, taken: Sequence[DeliveryPlan], counts: Sequence[Counted]
+    ) -> None:
+        """Devices hear of what they brought, and who watches an event of how full it is."""
+        inside = await self._inside(tx, taken, counts)
+        for planned in taken:
+            gate, batch = planned.gate, planned.batch
+            assert gate is not None
+            assert batch is not None
+            message = batch_synced(
+                batch.batch_id, batch.status, batch.processed_count, batch.error_count, tx.now
+            )
+            tx.publish(batch_topic(batch.batch_id), message)
+            if gate.event_id in inside:
+                added = sum(each.is_good and each.is_learnt for each in planned.results)
+                tx.publish(
+                    occupancy_topic(tx.organization_id, gate.event_id),
+                    occupancy_synced(batch.batch_id, gate, added, inside, tx.now),
+                )
 
-        async def take() -> None:
-            if limit is not None:
-                granted.append(await rate_limit.take_all(tx, {key: 1}, {key: limit}))
+    async def _inside(
+        self, tx: Transaction, taken: Sequence[DeliveryPlan], changed: Sequence[Counted]
+    ) -> dict[UUID, int]:
+        """How many are inside at events and gates where that changed, on the last of their days."""
+        counts = list(changed)
+        known = {each.scope_id for each in counts}
+        gates = [each.gate for each in taken if each.gate is not None]
+        for event_id in {
+            gate.event_id for gate in gates if gate.event_id in known and gate.id not in known
+        }:
+            counts += await occupancy.find_counts(tx, event_id)
+        return {each.scope_id: each.inside for each in sorted(counts, key=lambda each: each.day)}
 
-        async with self._database.at_once(proven.caller.organization_id) as tx:
-            await tx.gather(find_device(), take())
-        if granted == [False]:
-            async with self._database.transaction(proven.caller.organization_id) as tx:
-                window = (await rate_limit.windows(tx, [key])).get(key)
-            left = window.ends_at - tx.now if window else timedelta(seconds=1)
-            late = random.randint(1, LATE_S_MAX)  # noqa: S311
-            raise RateLimited(retry_after_seconds=int(left.total_seconds()) + late)
-        return found[0]
-
-    async def _follow_up(self, organization_id: UUID, works: Sequence[Work], begun: float) -> None:
+    async def _follow_up(self, organization_id: UUID, plan: SyncPlan, begun: float) -> None:
         """What nothing depends on."""
         now = self._database.clock.now()
-        taken = [each for work in works for each in work.taken]
-        count_synced(taken, now)
+        results = [result for each in plan.deliveries for result in each.results]
+        count_synced(results, now)
         entries = [
-            Entered(scan, ticket.barcode_hash, window)
-            for each in taken
-            if (scan := each.scan) is not None
+            Entered(row, ticket.barcode_hash, window)
+            for each in results
+            if (row := each.row) is not None
             and (ticket := each.ticket) is not None
             and each.is_last_entry
-            and (window := _window_of(each.gate))
-            > (now - scan.scanned_at_canonical).total_seconds()
+            and (window := _window_of(each.gate)) > (now - row.scanned_at_canonical).total_seconds()
         ]
         if entries:
             await self._last_scans.remember(organization_id, entries, begun)

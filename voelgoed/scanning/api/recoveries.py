@@ -51,10 +51,7 @@ async def import_queue(data: JSONBody[ExportedQueue], call: Given[Call]) -> Data
     """The file that a device exported because it could not send its scans: it was revoked, or its clock
     was far off. They are kept, and count for nothing until somebody has reviewed them. The same file
     again is answered as it was."""
-    context = call.parts.scans.context
-    return Data(
-        await actions.import_queue(call.database, context, call.master_key, call.caller, data)
-    )
+    return Data(await actions.import_queue(call.database, call.master_key, call.caller, data))
 
 
 @access.get("/api/scanning/events/{event_id:uuid}/recoveries", "admissions.read", EventNotFound)

@@ -6,7 +6,6 @@ from litestar.params import JSONBody
 from voelgoed.accounts.access import Call, bearer_in, headers_in
 from voelgoed.infra.refusal import RateLimited
 from voelgoed.scanning.access import device_batch, device_of
-from voelgoed.scanning.actions.deliveries import OfflineDelivery, SignedDelivery
 from voelgoed.scanning.actions.sync_pipeline import SyncPipeline
 from voelgoed.scanning.api.device_time import DeviceTime, measured_offset
 from voelgoed.scanning.model.refusals import (
@@ -24,6 +23,7 @@ from voelgoed.scanning.model.sync import (
     SignedBatch,
     SyncAnswer,
 )
+from voelgoed.scanning.rules.deliveries import OfflineDelivery, SignedDelivery
 
 BATCH_BYTES_MAX = 8 * 1024 * 1024
 SIGNED_BYTES_MAX = 128 * 1024
@@ -47,9 +47,9 @@ async def sync_queue(
     """For a device: all that it scanned without network, up to 10,000 scans at once. Each is kept and
     judged; `errors` says of which somebody should hear. What is not kept (`is_kept` false) stays on the
     device. Sent again under its id, it is answered as it was."""
-    desk, measured = _desk(call), _measured(call, device_time)
+    pipeline, measured = _pipeline(call), _measured(call, device_time)
     delivery = OfflineDelivery(data)
-    return await desk.receive(device_of(call), delivery, measured, limit=desk.queue_limit)
+    return await pipeline.receive(device_of(call), delivery, measured, limit=pipeline.queue_limit)
 
 
 @device_batch(
@@ -67,12 +67,12 @@ async def sync_signed(
 ) -> SyncAnswer:
     """For a device: scans that it made and signed without network, up to 50 at once, ten times a minute.
     Those that are `processed` are kept here for good, also if they were known; those that are `rejected` are not."""
-    desk, measured = _desk(call), _measured(call, device_time)
+    pipeline, measured = _pipeline(call), _measured(call, device_time)
     delivery = SignedDelivery(data, bearer_in(headers_in(call.scope)) or "", measured)
-    return await desk.receive(device_of(call), delivery, measured, limit=desk.batch_limit)
+    return await pipeline.receive(device_of(call), delivery, measured, limit=pipeline.batch_limit)
 
 
-def _desk(call: Call) -> SyncPipeline:
+def _pipeline(call: Call) -> SyncPipeline:
     return call.parts.syncs
 
 

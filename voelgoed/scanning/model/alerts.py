@@ -33,6 +33,8 @@ AlertKind = Literal[
     "repeated_sync_failures",
     "revoked_device_sync",
     "unverified_scans",
+    "foreign_gate",
+    "impossible_rate",
 ]
 Severity = Literal["low", "high", "critical"]
 SubjectType = Literal["ticket", "gate", "device", "event"]

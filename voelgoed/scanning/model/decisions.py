@@ -69,6 +69,8 @@ class EventFacts(msgspec.Struct, frozen=True, kw_only=True):
     ends_at: datetime
     days: list[EventDay]
     dedup_window_s: int
+    resets: list[datetime] = []
+    """When somebody declared the venue empty."""
 
 
 class GateFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,6 +111,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     """Of its last entry."""
     inside_day: str | None
     """The event's day on which they came in, if nobody saw them leave since."""
+    irregular: int = 0
+    """How many are inside with the ticket who had no right to come in."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

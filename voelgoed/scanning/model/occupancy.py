@@ -23,8 +23,9 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, order=True):
     entries: int
     exits: int
     inside: int
-    """Who came in here on that day and has not left. At each moment entries are those inside, those
-    who were seen leaving, and those who came again without having been."""
+    """How many people came in here on that day and have not left, whether they had a right to or not."""
+    irregular: int = 0
+    """How many of those inside had no right to come in. They are not among the entries."""
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,11 +1,41 @@
 """What a recount finds where counters and scans do not agree."""
 
 import datetime as dt
+from datetime import datetime
 from uuid import UUID
 
 import msgspec
 
+from voelgoed.scanning.model.decisions import Direction
 from voelgoed.scanning.model.occupancy import Counted, Scope
+
+
+class ContestedPassage(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody came in or left with a ticket of which not every entry counts, or with no ticket at all."""
+
+    ticket_id: UUID | None
+    """None where it was no ticket of the event."""
+    day: dt.date
+    gate_id: UUID
+    zone_id: UUID | None
+    direction: Direction
+    is_admitted: bool
+    """Else it is an irregular entry."""
+    is_conflict: bool
+    """Another person is known to have come in with the ticket."""
+    at: datetime
+
+
+class RecountFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The counters of an event and what they are proven by, at one moment."""
+
+    event_id: UUID
+    kept: list[Counted]
+    by_scans: list[Counted]
+    """By the admissions alone, without irregular entries."""
+    contested: list[ContestedPassage]
+    """In canonical order."""
+    resets: list[datetime]
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True, order=True):
@@ -21,6 +51,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True, order=True):
     entries_by_scans: int
     exits_by_scans: int
     inside_by_scans: int
+    irregular: int
+    irregular_by_scans: int
 
     @property
     def correction(self) -> Counted:
@@ -33,4 +65,5 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True, order=True):
             entries=self.entries_by_scans - self.entries,
             exits=self.exits_by_scans - self.exits,
             inside=self.inside_by_scans - self.inside,
+            irregular=self.irregular_by_scans - self.irregular,
         )

@@ -10,7 +10,7 @@ from msgspec import Meta
 from voelgoed.infra.shapes import Moment, Note, Request
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.outcomes import Outcome
-from voelgoed.scanning.model.scans import Doubt
+from voelgoed.scanning.model.scans import Doubt, UnverifiedCause
 from voelgoed.scanning.model.sync import SCANS_MAX, Offset, RecoveryState, SignedScan
 
 Fate = Literal["kept", "known", "rejected"]
@@ -62,13 +62,15 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recovery(msgspec.Struct, frozen=True, kw_only=True):
-    """An import, and whether somebody has decided about it."""
+    """An import, or a delivery with scans that wait for review, and whether somebody has decided."""
 
     batch_id: UUID
     id: UUID
     device_id: UUID
     device_name: str
     event_id: UUID
+    source: Literal["offline_sync", "recovered"]
+    """`recovered` from a file, or delivered by the device itself."""
     total: int
     kept: int
     rejected: int
@@ -95,6 +97,8 @@ class RecoveredScan(msgspec.Struct, frozen=True, kw_only=True):
     reason_denied: Reason | None
     signature_valid: bool
     doubts: list[Doubt]
+    unverified: UnverifiedCause | None
+    """What its place or its moment has against it."""
 
 
 class RecoveryInFull(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
-"""A ticket's story: its scans, whenever they became known, and how each of them stands."""
+"""A ticket's scan history: its scans, whenever they became known, and how each of them is resolved."""
 
+import datetime as dt
 from typing import Literal
 from uuid import UUID
 
@@ -9,9 +10,10 @@ from voelgoed.scanning.model.decisions import Reason, ScanStatus
 from voelgoed.scanning.model.occupancy import Passage
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.scans import Source
+from voelgoed.ticketing.model.admissions import Attendance
 
-ConflictKind = Literal["double_entry", "duplicate_scan"]
-ConflictSeverity = Literal["critical", "low"]
+ConflictKind = Literal["double_entry"]
+ConflictSeverity = Literal["critical"]
 
 
 class Resolution(msgspec.Struct, frozen=True):
@@ -23,28 +25,51 @@ class Resolution(msgspec.Struct, frozen=True):
 
 
 class HistoryScan(Passage, frozen=True, kw_only=True):
-    """One that let somebody through, or that a device brought later."""
+    """One scan of a ticket's history."""
 
     ticket_id: UUID
     source: Source
     is_let_in: bool
-    """At the gate, by whoever decided there and then."""
-    reason_apart: Reason | None
-    """What was against it, whatever else was scanned."""
+    """Whether somebody was let through at the gate, whoever decided that there and then."""
+    stateless_reason: Reason | None
+    """What is against the scan whatever else was scanned; None where nothing is."""
     outcome: Outcome | None
+    """What the device decided alone; None where it asked."""
     resolution: Resolution | None
-    """Until now; None where it is new."""
+    """How the scan was resolved until now; None while it is new."""
+
+
+class HistoryState(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a ticket after some of its scans, in canonical order."""
+
+    attendance: Attendance
+    """What counts, and who else is inside."""
+    everybody: Attendance
+    """The same, if everybody who was let in counted."""
+    last_entry: HistoryScan | None = None
+    """The last entry that counts."""
+    last_let_in: HistoryScan | None = None
+    """The last entry, whether it counts or not."""
+    unmatched: tuple[HistoryScan, ...] = ()
+    """Irregular entries that are in no conflict."""
 
 
 class JudgedScan(msgspec.Struct, frozen=True):
     scan: HistoryScan
     resolution: Resolution
-    winner: HistoryScan | None
-    """The entry because of which it does not stand."""
+    winner: HistoryScan | None = None
+    """The entry because of which the scan is not one; None where there is no such entry."""
+
+
+class JudgedHistory(msgspec.Struct, frozen=True):
+    scans: list[JudgedScan]
+    """In canonical order."""
+    state: HistoryState
+    """After all of them."""
 
 
 class Clash(msgspec.Struct, frozen=True, kw_only=True):
-    """Two scans of a ticket that cannot both stand."""
+    """Two scans of a ticket that cannot both be right."""
 
     event_id: UUID
     ticket_id: UUID
@@ -52,3 +77,15 @@ class Clash(msgspec.Struct, frozen=True, kw_only=True):
     winner_scan_id: UUID
     kind: ConflictKind
     severity: ConflictSeverity
+
+
+class Ruling(msgspec.Struct, frozen=True, kw_only=True):
+    """How a scan is resolved since more is known; the last ruling about a scan stands."""
+
+    scan_id: UUID
+    event_id: UUID
+    is_let_in: bool
+    status: ScanStatus
+    reason_denied: Reason | None
+    entry_number: int | None
+    day: dt.date

@@ -16,6 +16,8 @@ Source = Literal["online", "supervisor", "offline_sync", "recovered"]
 """`recovered`: from a file of what a device could not send."""
 Doubt = Literal["before_pairing", "from_future", "after_revocation"]
 """About the moment of a scan that was recovered from a file."""
+UnverifiedCause = Literal["foreign_gate", "before_assignment", "outside_event_time", "from_future"]
+"""Why a scan that a device brings waits for review, in the order in which it is asked."""
 PRESENTED_MAX = 300
 """Characters. No code or barcode of ours has as many."""
 CODE_KEPT_MAX = 64
@@ -85,6 +87,8 @@ class ScanDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     is_signed: bool | None = None
     """Of one from a file: whether that signature is the device's."""
     doubts: list[Doubt] = []
+    unverified: UnverifiedCause | None = None
+    """Why it waits for review; None where it counts."""
 
 
 class SeatInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """What in a batch of scans, or in how it is brought, somebody should look at."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -7,12 +8,13 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.scanning.model.alerts import AlertKind, SubjectType, Suspicion
-from voelgoed.scanning.model.decisions import Reason
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchSync
 from voelgoed.scanning.rules.alerts import merge_suspicions
 from voelgoed.scanning.rules.device_clock import DeviceClock
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
+from voelgoed.scanning.rules.offline_scans import SyncResult
+from voelgoed.scanning.rules.scan_rate import impossible_rate
 
 WRONG_SHARE_MAX = 0.5
 LATE_AFTER = timedelta(hours=8)
@@ -29,61 +31,113 @@ _BY_REFUSAL: dict[str, AlertKind] = {
 }
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class BatchFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A delivery, and what became of its scans."""
+
     batch: BatchSync
     device_name: str
     created_at: datetime | None
-    """By the device's clock, where it says so."""
-    newest: datetime
-    """Of the scans."""
+    """By the device's clock; None where the device did not say."""
     clock: DeviceClock
-    errors: Mapping[str, int]
-    """Scans that were refused, by why."""
-    wrong: int
-    """Scans that let somebody in who should not have been, or that are of nobody's ticket."""
-    from_future: int
-    forged: int
-    """Barcodes that somebody made up."""
-    unknown: int
-    """Codes that nobody has."""
+    results: Sequence[SyncResult]
+    nearby_entries: Sequence[datetime]
+    """Moments of entries that the device had brought before, about the time of these."""
 
 
-def suspicions_of(facts: Facts) -> list[Suspicion]:
-    return list(_suspicions(facts))
+def suspicions_of(facts: BatchFacts) -> list[Suspicion]:
+    return [
+        *_of_delivery(facts),
+        *_of_scans(facts),
+        *_of_provenance(facts),
+        *_of_rate(facts),
+        *_invalid_admissions(facts),
+    ]
 
 
-def _suspicions(facts: Facts) -> Iterator[Suspicion]:
+def _of_delivery(facts: BatchFacts) -> Iterator[Suspicion]:
     batch = facts.batch
-    if facts.wrong > batch.batch_size * WRONG_SHARE_MAX:
-        yield _about(facts, "high_error_rate_batch", errors=facts.wrong)
-    brought_at = facts.created_at or facts.newest
+    brought_at = facts.created_at or max(each.scan.at for each in facts.results)
     if batch.synced_at - brought_at > LATE_AFTER:
         yield _about(facts, "delayed_batch_submission", since=brought_at)
     if batch.batch_size >= SIZE_MAX:
         yield _about(facts, "batch_size_anomaly")
-    if facts.from_future:
-        yield _about_scans(facts, "future_timestamp", facts.from_future)
-    if facts.forged:
-        yield _about_scans(facts, "forged_barcode", facts.forged)
-    if facts.unknown:
-        yield _about_scans(facts, "ticket_not_found", facts.unknown)
     if facts.clock.gap is not None:
         gap_s = round(facts.clock.gap.total_seconds())
         yield _about(facts, "clock_manipulation", gap_seconds=gap_s)
     if facts.clock.is_unmeasured:
         claimed_s = round(facts.clock.offset.total_seconds())
         yield _about(facts, "clock_skew", claimed_seconds=claimed_s)
-    for error, count in sorted(facts.errors.items()):
+
+
+def _of_scans(facts: BatchFacts) -> Iterator[Suspicion]:
+    results = facts.results
+    wrong = sum(_is_wrong(each) for each in results)
+    if wrong > facts.batch.batch_size * WRONG_SHARE_MAX:
+        yield _about(facts, "high_error_rate_batch", errors=wrong)
+    new = [each for each in results if each.is_new]
+    if forged := sum(each.is_forged for each in new):
+        yield _about_scans(facts, "forged_barcode", forged)
+    if unknown := sum(each.ticket is None and not each.is_forged for each in new):
+        yield _about_scans(facts, "ticket_not_found", unknown)
+    errors = Counter(each.refusal.code for each in results if each.refusal is not None)
+    for error, count in sorted(errors.items()):
         if (kind := _BY_REFUSAL.get(error)) is not None:
             yield _about_scans(facts, kind, count)
 
 
-def _about_scans(facts: Facts, kind: AlertKind, scans: int) -> Suspicion:
+def _is_wrong(result: SyncResult) -> bool:
+    """Somebody was let in who should not have been, or what was read is no ticket at all. Whoever was
+    turned away with a ticket was turned away rightly."""
+    if result.refusal is not None:
+        return True
+    is_wrong = result.scan.is_let_in or result.ticket is None
+    return result.is_learnt and is_wrong and not result.is_good
+
+
+def _of_provenance(facts: BatchFacts) -> Iterator[Suspicion]:
+    """Scans that wait for review; of those at gates where the device never was, their own events hear."""
+    waiting = [each for each in facts.results if each.is_new and each.unverified is not None]
+    if not waiting:
+        return
+    causes = Counter(each.unverified for each in waiting)
+    yield _about_scans(facts, "unverified_scans", len(waiting), causes=dict(causes))
+    if from_future := causes["from_future"]:
+        yield _about_scans(facts, "future_timestamp", from_future)
+    foreign: dict[UUID, list[SyncResult]] = {}
+    for each in waiting:
+        if each.unverified == "foreign_gate" and each.gate is not None:
+            foreign.setdefault(each.gate.event_id, []).append(each)
+    for event_id, those in foreign.items():
+        gates = sorted({each.gate.name for each in those if each.gate is not None})
+        suspicion = _about_scans(facts, "foreign_gate", len(those), gates=gates)
+        yield msgspec.structs.replace(suspicion, event_id=event_id)
+
+
+def _of_rate(facts: BatchFacts) -> Iterator[Suspicion]:
+    entries = [
+        each.scan.at
+        for each in facts.results
+        if each.is_new and each.scan.direction == "entry" and each.scan.is_let_in
+    ]
+    if not entries:
+        return
+    rate = impossible_rate([*entries, *facts.nearby_entries])
+    if rate is not None:
+        yield _about(
+            facts,
+            "impossible_rate",
+            entries=rate.entries,
+            seconds=round((rate.until - rate.since).total_seconds(), 3),
+            since=rate.since,
+        )
+
+
+def _about_scans(facts: BatchFacts, kind: AlertKind, scans: int, **more: object) -> Suspicion:
     """One suspicion that counts each of so many scans."""
-    return msgspec.structs.replace(_about(facts, kind, scans=scans), occurrences=scans)
+    return msgspec.structs.replace(_about(facts, kind, scans=scans, **more), occurrences=scans)
 
 
-def _about(facts: Facts, kind: AlertKind, **more: object) -> Suspicion:
+def _about(facts: BatchFacts, kind: AlertKind, **more: object) -> Suspicion:
     batch = facts.batch
     return Suspicion(
         event_id=batch.event_id,
@@ -101,43 +155,46 @@ def _about(facts: Facts, kind: AlertKind, **more: object) -> Suspicion:
     )
 
 
-class InvalidAdmission(msgspec.Struct, frozen=True, kw_only=True):
-    """A device without network let somebody in with a ticket that was void, or not for there."""
-
-    ticket_id: UUID
-    scan_id: UUID
-    gate_name: str
-    reason: Reason
-
-
-def invalid_admissions(
-    batch: BatchSync, device_name: str, found: Sequence[InvalidAdmission]
-) -> list[Suspicion]:
-    """One suspicion for each person let in, about their ticket. Of very many tickets in one delivery
-    there is one about the device instead, which counts and lists every person."""
-    if len({each.ticket_id for each in found}) <= TICKETS_ALERTED_MAX:
-        return [_invalid_admission(batch, "ticket", each.ticket_id, each) for each in found]
-    by_device = [_invalid_admission(batch, "device", batch.device_id, each) for each in found]
+def _invalid_admissions(facts: BatchFacts) -> list[Suspicion]:
+    """One for each person whom the device let in with a ticket that was void, or not for there. Of very
+    many tickets in one delivery there is one about the device instead, which counts and lists everybody."""
+    found = [
+        each
+        for each in facts.results
+        if each.is_new
+        and each.unverified is None
+        and each.ticket is not None
+        and each.stateless_reason is not None
+        and each.scan.is_let_in
+    ]
+    if len({each.ticket.id for each in found if each.ticket}) <= TICKETS_ALERTED_MAX:
+        return [
+            _invalid_admission(facts.batch, "ticket", each.ticket.id, each)
+            for each in found
+            if each.ticket is not None
+        ]
+    device_id = facts.batch.device_id
+    by_device = [_invalid_admission(facts.batch, "device", device_id, each) for each in found]
+    more = {"device_name": facts.device_name, "batch_id": facts.batch.batch_id}
     return [
-        msgspec.structs.replace(
-            each, details={"device_name": device_name, "batch_id": batch.batch_id, **each.details}
-        )
+        msgspec.structs.replace(each, details={**more, **each.details})
         for each in merge_suspicions(by_device)
     ]
 
 
 def _invalid_admission(
-    batch: BatchSync, subject_type: SubjectType, subject_id: UUID, admitted: InvalidAdmission
+    batch: BatchSync, subject_type: SubjectType, subject_id: UUID, result: SyncResult
 ) -> Suspicion:
     kind: AlertKind = "invalid_admission"
+    assert result.gate is not None
     details: dict[str, object] = {
-        "ticket_id": admitted.ticket_id,
-        "scan_id": admitted.scan_id,
-        "gate_name": admitted.gate_name,
-        "reason": admitted.reason,
+        "ticket_id": result.ticket.id if result.ticket else None,
+        "scan_id": result.scan.scan_id,
+        "gate_name": result.gate.name,
+        "reason": result.stateless_reason,
     }
     return Suspicion(
-        event_id=batch.event_id,
+        event_id=result.gate.event_id,
         kind=kind,
         severity=SEVERITY[kind],
         subject_type=subject_type,

@@ -59,7 +59,7 @@ def judge_stateless(case: Case) -> Reason | None:
 def judge_history(case: Case, ticket: TicketFacts) -> Reason | None:
     """What is against it because of what was scanned before, and of that alone."""
     if case.attempt.direction == "exit":
-        return "not_inside" if case.history.inside_day is None else None
+        return "not_inside" if _nobody_is_inside(case.history) else None
     return _first(refuse(case, ticket) for refuse in _HISTORY_CHECKS)
 
 
@@ -76,9 +76,13 @@ def _leave(case: Case, ticket: TicketFacts) -> Verdict:
     """Whoever is inside may go, whatever has become of their ticket or of the gate."""
     if ticket.event_id != case.event.id:
         return Verdict(status="denied", reason="wrong_event")
-    if case.history.inside_day is None:
+    if _nobody_is_inside(case.history):
         return Verdict(status="denied", reason="not_inside")
     return Verdict(status="admitted")
+
+
+def _nobody_is_inside(history: History) -> bool:
+    return history.inside_day is None and not history.irregular
 
 
 def day_of(days: Sequence[EventDay], at: datetime) -> str | None:

@@ -4,6 +4,8 @@ import datetime as dt
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+import msgspec
+
 from voelgoed.events.model import EventDay
 from voelgoed.scanning.model.decisions import EventFacts, GateFacts, History, TicketFacts
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
@@ -63,19 +65,26 @@ def attendance_of(ticket: ScannedTicket) -> Attendance:
         day_entries=ticket.day_entries,
         is_inside=ticket.is_inside,
         scan_count=ticket.scan_count,
+        irregular=ticket.irregular,
         seen=ticket.seen,
     )
 
 
 def history_of(attendance: Attendance | None) -> History:
-    if attendance is None or attendance.last_entry_day is None:
+    if attendance is None:
         return NOBODY_CAME
+    irregular = len(attendance.irregular)
+    if attendance.last_entry_day is None:
+        return (
+            msgspec.structs.replace(NOBODY_CAME, irregular=irregular) if irregular else NOBODY_CAME
+        )
     day = attendance.last_entry_day.isoformat()
     return History(
         entries=attendance.scan_count,
         entries_by_day={day: attendance.day_entries},
         last_scanned_at=attendance.last_scanned_at,
         inside_day=day if attendance.is_inside else None,
+        irregular=irregular,
     )
 
 

@@ -76,6 +76,8 @@ SEVERITY: dict[AlertKind, Severity] = {
     "repeated_sync_failures": "high",
     "revoked_device_sync": "critical",
     "unverified_scans": "high",
+    "foreign_gate": "critical",
+    "impossible_rate": "critical",
 }
 SUBJECT: dict[AlertKind, SubjectType] = {
     "impossible_travel": "ticket",
@@ -100,6 +102,8 @@ SUBJECT: dict[AlertKind, SubjectType] = {
     "repeated_sync_failures": "device",
     "revoked_device_sync": "device",
     "unverified_scans": "device",
+    "foreign_gate": "device",
+    "impossible_rate": "device",
 }
 BLOCKS: frozenset[AlertKind] = frozenset({"device_malfunction", "repeated_sync_failures"})
 """For which a device is deactivated, where an event wants that. Not for one forged ticket; but whoever

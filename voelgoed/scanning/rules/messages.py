@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
+import msgspec
+
+from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.scans import Scan, SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchStatus
@@ -118,3 +122,9 @@ def occupancy_synced(
         "total_occupancy": max(inside.get(gate.event_id, 0), 0),
         "timestamp": at,
     }
+
+
+def conflict_changed(
+    what: Literal["conflict_detected", "conflict_withdrawn", "conflict_moved"], conflict: Conflict
+) -> dict[str, object]:
+    return {"event": what, "conflict": msgspec.structs.asdict(conflict)}

@@ -8,16 +8,13 @@ with the arrival, and it is asked last.
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Literal
 
 import msgspec
 
 from voelgoed.scanning.model.decisions import Direction, EventFacts
 from voelgoed.scanning.model.devices import DeviceAssignment
+from voelgoed.scanning.model.scans import UnverifiedCause
 from voelgoed.scanning.rules.device_clock import is_from_future
-
-UnverifiedCause = Literal["foreign_gate", "before_assignment", "outside_event_time", "from_future"]
-"""Why a scan waits for review, in the order in which it is asked."""
 
 BEFORE_EVENT_MAX = timedelta(hours=24)
 """Before the event's first day: gates are tried out, and people come early."""

@@ -1,14 +1,20 @@
-"""A ticket's scans judged in their canonical order, so that it does not matter when they became known.
+"""A ticket's scan history: its scans judged in their canonical order, whenever they became known.
 
-What counts is who was let through at the gate. Whoever was, and should not have been, does not count
-as an entry and is a conflict; whoever was turned away never counts, whatever the rule would have said:
-nobody came in.
+What counts is who was let through at the gate. Whoever was let in and should not have been does not count
+as an entry, but is inside: an irregular entry. Whoever was turned away never counts, whatever the rule would
+have said: nobody came in.
+
+The judgement is a fold: a state, then one scan after the other. It follows from the set of scans and from
+nothing else, so it does not matter in which order they became known.
 """
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
+from typing import TypeVar
 from uuid import UUID
+
+import msgspec
 
 from voelgoed.scanning.model.decisions import (
     REASONS_OF_HISTORY,
@@ -18,114 +24,119 @@ from voelgoed.scanning.model.decisions import (
     Reason,
     TicketFacts,
 )
+from voelgoed.scanning.model.occupancy import Passage
 from voelgoed.scanning.model.outcomes import Outcome
-from voelgoed.scanning.model.scan_history import Clash, HistoryScan, JudgedScan, Resolution
-from voelgoed.scanning.model.scans import Scan
-from voelgoed.scanning.rules.attendance import come_in, leave
-from voelgoed.scanning.rules.decision import (
-    Case,
-    foremost,
-    judge_history,
+from voelgoed.scanning.model.scan_history import (
+    HistoryScan,
+    HistoryState,
+    JudgedHistory,
+    JudgedScan,
+    Resolution,
 )
+from voelgoed.scanning.model.scans import Scan
+from voelgoed.scanning.rules.attendance import blank, come_in, come_in_irregularly, leave
+from voelgoed.scanning.rules.decision import Case, foremost, judge_history
 from voelgoed.scanning.rules.facts import history_of
 from voelgoed.scanning.rules.outcomes import reason_of
-from voelgoed.scanning.rules.replay import blank, in_order
 from voelgoed.scanning.rules.synced import lasting
-from voelgoed.ticketing.model.admissions import Attendance
+from voelgoed.ticketing.model.admissions import Attendance, IrregularHead
+from voelgoed.ticketing.model.tickets import TicketStatus
 
+P = TypeVar("P", bound=Passage)
+NOBODY = UUID(int=0)
 _ANY_GATE = GateFacts(
     id=UUID(int=0), status="open", allowed_zones=None, hard_capacity_limit=None, inside=0
 )
-"""What a gate has to say is said of each scan apart."""
+"""What is against a scan because of its gate is found by the stateless checks."""
 
 
-def tell(
+def in_order(passages: Iterable[P]) -> list[P]:
+    """The canonical order: by moment, then by device, then by scan."""
+    return sorted(
+        passages, key=lambda each: (each.scanned_at_canonical, each.device_id or NOBODY, each.id)
+    )
+
+
+def beginning(ticket_id: UUID, status: TicketStatus) -> HistoryState:
+    """The state before the first scan."""
+    attendance = blank(ticket_id, status)
+    return HistoryState(attendance=attendance, everybody=attendance)
+
+
+def reconcile(
     event: EventFacts,
     ticket: TicketFacts,
-    scans: Sequence[HistoryScan],
-    frozen: Collection[UUID],
-) -> list[JudgedScan]:
-    """In their order. Those that are frozen stay as they stand."""
-    attendance, last = blank(ticket.id, ticket.status), None
-    told: list[JudgedScan] = []
-    irregular = _IrregularEntries(event, ticket)
+    scans: Iterable[HistoryScan],
+    frozen: Collection[UUID] = (),
+) -> JudgedHistory:
+    """The scans in their order, each judged after those before it. Those that are frozen keep their
+    resolution."""
+    state = beginning(ticket.id, ticket.status)
+    judged: list[JudgedScan] = []
+    places: dict[UUID, int] = {}
+    resets = sorted(event.resets, reverse=True)
     for scan in in_order(scans):
-        against = _judge_history(event, ticket, attendance, scan)
-        resolution = scan.resolution if scan.id in frozen else None
-        if resolution is None:
-            resolution = _judge(attendance, scan, against)
-        is_repeated = against is not None or resolution.reason in REASONS_OF_HISTORY
-        is_entry, is_admitted = scan.direction == "entry", resolution.status == "admitted"
-        winner = last if is_entry and is_repeated and not is_admitted else None
-        told.append(JudgedScan(scan, resolution, winner))
-        if is_admitted:
-            irregular.meet(scan, told)
-            attendance = _after(attendance, scan)
-            last = scan if is_entry else last
-        elif is_entry and scan.is_let_in and winner is None:
-            irregular.add(attendance, scan, len(told) - 1)
-    return told
+        while resets and resets[-1] < scan.scanned_at_canonical:
+            state = _everybody_left(state)
+            resets.pop()
+        result, matched, state = _step(event, ticket, state, scan, is_frozen=scan.id in frozen)
+        for each in matched:
+            place = places[each.id]
+            judged[place] = msgspec.structs.replace(judged[place], winner=scan)
+        places[scan.id] = len(judged)
+        judged.append(result)
+    return JudgedHistory(judged, _everybody_left(state) if resets else state)
 
 
-class _IrregularEntries:
-    """Who came in with a ticket though something was against that scan alone: it was void, or not for
-    there. They count for nothing, but they are inside: who comes in with it after them, and would not
-    have if they counted, is the second person."""
-
-    def __init__(self, event: EventFacts, ticket: TicketFacts) -> None:
-        self._event = event
-        self._ticket = ticket
-        self._places: list[int] = []
-        """Among what was told."""
-        self._attendance: Attendance | None = None
-        """If they counted."""
-
-    def add(self, attendance: Attendance, scan: HistoryScan, place: int) -> None:
-        self._attendance = _after(self._attendance or attendance, scan)
-        self._places.append(place)
-
-    def meet(self, scan: HistoryScan, told: list[JudgedScan]) -> None:
-        attendance = self._attendance
-        if attendance is None:
-            return
-        against = _judge_history(self._event, self._ticket, attendance, scan)
-        if scan.direction == "entry" and against is not None:
-            for place in self._places:
-                told[place] = JudgedScan(told[place].scan, told[place].resolution, scan)
-            self._places, self._attendance = [], None
-        else:
-            self._attendance = _after(attendance, scan)
-
-
-def frozen_prefix(scans: Sequence[HistoryScan], changed: Collection[UUID]) -> set[UUID]:
-    """Those before the first of these, to which they do not matter."""
-    return {scan.id for scan in takewhile(lambda scan: scan.id not in changed, in_order(scans))}
-
-
-def corrected(
-    scan: Scan, ticket_id: UUID, told: Iterable[HistoryScan], outcome: Outcome, day: dt.date
-) -> HistoryScan | None:
-    """What we answered, as what the device did; None where that is the same."""
-    stood = next((each for each in told if each.id == scan.id), None)
-    is_let_in = outcome == "valid"
-    if (stood is not None and stood.is_let_in) == is_let_in:
-        return None
-    return HistoryScan(
-        id=scan.id,
-        event_id=scan.event_id,
-        gate_id=scan.gate_id,
-        zone_id=scan.zone_id,
-        device_id=scan.device_id,
-        direction=scan.direction,
-        scanned_at_canonical=scan.scanned_at_canonical,
-        day=day,
-        ticket_id=ticket_id,
-        source=scan.source,
-        is_let_in=is_let_in,
-        reason_apart=lasting(scan.reason_denied),
-        outcome=outcome,
-        resolution=stood.resolution if stood else Resolution(scan.status, scan.reason_denied),
+def _everybody_left(state: HistoryState) -> HistoryState:
+    """Somebody declared the venue empty."""
+    return msgspec.structs.replace(
+        state,
+        attendance=msgspec.structs.replace(state.attendance, is_inside=False, irregular=[]),
+        everybody=msgspec.structs.replace(state.everybody, is_inside=False),
     )
+
+
+def _step(
+    event: EventFacts,
+    ticket: TicketFacts,
+    state: HistoryState,
+    scan: HistoryScan,
+    *,
+    is_frozen: bool,
+) -> tuple[JudgedScan, Sequence[HistoryScan], HistoryState]:
+    """The scan as it is judged, earlier irregular entries that it contradicts, and the state after it."""
+    against = _judge_history(event, ticket, state.attendance, scan)
+    resolution = scan.resolution if is_frozen else None
+    if resolution is None:
+        resolution = _judge(state.attendance, scan, against)
+    is_entry = scan.direction == "entry"
+    if resolution.status == "admitted":
+        is_second = (
+            is_entry
+            and bool(state.unmatched)
+            and _judge_history(event, ticket, state.everybody, scan) is not None
+        )
+        matched = state.unmatched if is_second else ()
+        return JudgedScan(scan, resolution), matched, _admitted(state, scan, is_second=is_second)
+    is_repeated = against is not None or resolution.reason in REASONS_OF_HISTORY
+    winner = state.last_entry if is_entry and is_repeated else None
+    if not (is_entry and scan.is_let_in):
+        return JudgedScan(scan, resolution, winner), (), state
+    if winner is None and _is_somebody_else(event, ticket, state, scan):
+        winner = state.last_let_in
+    return JudgedScan(scan, resolution, winner), (), _irregular(state, scan, winner)
+
+
+def _is_somebody_else(
+    event: EventFacts, ticket: TicketFacts, state: HistoryState, scan: HistoryScan
+) -> bool:
+    """Whether who comes in irregularly is another person than whoever came before: somebody is inside with
+    the ticket, or could not have come again so soon."""
+    attendance = state.attendance
+    if attendance.is_inside or attendance.irregular:
+        return True
+    return _judge_history(event, ticket, state.everybody, scan) is not None
 
 
 def _judge_history(
@@ -140,11 +151,10 @@ def _judge_history(
 def _judge(attendance: Attendance, scan: HistoryScan, against: Reason | None) -> Resolution:
     if scan.source == "supervisor":
         return Resolution("admitted", None, _entry_number(attendance, scan))
-    # Whom we let in, and a device that did not hear us turned away: only that device knows why.
-    is_unheard = scan.source == "online" and not scan.is_let_in
-    reason = scan.reason_apart if is_unheard else foremost(scan.reason_apart, against)
-    if reason is None and not scan.is_let_in:
-        reason = reason_of(scan.outcome or "invalid")
+    if not scan.is_let_in:
+        # What the device said of it stays, whatever becomes known of other scans.
+        return Resolution("denied", scan.stateless_reason or reason_of(scan.outcome or "invalid"))
+    reason = foremost(scan.stateless_reason, against)
     if reason is not None:
         return Resolution("denied", reason)
     return Resolution("admitted", None, _entry_number(attendance, scan))
@@ -154,24 +164,66 @@ def _entry_number(attendance: Attendance, scan: HistoryScan) -> int | None:
     return attendance.scan_count + 1 if scan.direction == "entry" else None
 
 
+def _admitted(state: HistoryState, scan: HistoryScan, *, is_second: bool) -> HistoryState:
+    """Whoever came in irregularly before and is in no conflict has left unseen, and comes again."""
+    attendance, everybody = _after(state.attendance, scan), _after(state.everybody, scan)
+    if scan.direction == "exit":
+        return msgspec.structs.replace(state, attendance=attendance, everybody=everybody)
+    if state.unmatched and not is_second:
+        left = {each.id for each in state.unmatched}
+        heads = [each for each in attendance.irregular if each.scan_id not in left]
+        attendance = msgspec.structs.replace(attendance, irregular=heads)
+    return HistoryState(
+        attendance=attendance,
+        everybody=attendance if is_second else everybody,
+        last_entry=scan,
+        last_let_in=scan,
+    )
+
+
+def _irregular(state: HistoryState, scan: HistoryScan, winner: HistoryScan | None) -> HistoryState:
+    head = IrregularHead(scan_id=scan.id, gate_id=scan.gate_id, zone_id=scan.zone_id, day=scan.day)
+    return msgspec.structs.replace(
+        state,
+        attendance=come_in_irregularly(state.attendance, head),
+        everybody=_after(state.everybody, scan),
+        last_let_in=scan,
+        unmatched=state.unmatched if winner else (*state.unmatched, scan),
+    )
+
+
 def _after(attendance: Attendance, scan: HistoryScan) -> Attendance:
     if scan.direction == "entry":
         return come_in(attendance, scan.scanned_at_canonical, scan.gate_id, scan.day)
     return leave(attendance, scan.scanned_at_canonical)
 
 
-def clashes_of(told: Iterable[JudgedScan]) -> list[Clash]:
-    """Critical where two were let in with one ticket, low where a device alone turned the second away.
-    Whom we turned away ourselves was answered right."""
-    return [
-        Clash(
-            event_id=each.scan.event_id,
-            ticket_id=each.scan.ticket_id,
-            scan_id=each.scan.id,
-            winner_scan_id=each.winner.id,
-            kind="double_entry" if each.scan.is_let_in else "duplicate_scan",
-            severity="critical" if each.scan.is_let_in else "low",
-        )
-        for each in told
-        if each.winner is not None and (each.scan.is_let_in or each.scan.source != "online")
-    ]
+def frozen_prefix(scans: Iterable[HistoryScan], changed: Collection[UUID]) -> set[UUID]:
+    """The scans before the first of those that changed, for which it does not matter."""
+    return {scan.id for scan in takewhile(lambda scan: scan.id not in changed, in_order(scans))}
+
+
+def corrected(
+    scan: Scan, ticket_id: UUID, known: Iterable[HistoryScan], outcome: Outcome, day: dt.date
+) -> HistoryScan | None:
+    """A scan that we answered, as what its device did; None where that is the same."""
+    before = next((each for each in known if each.id == scan.id), None)
+    is_let_in = outcome == "valid"
+    if (before is not None and before.is_let_in) == is_let_in:
+        return None
+    return HistoryScan(
+        id=scan.id,
+        event_id=scan.event_id,
+        gate_id=scan.gate_id,
+        zone_id=scan.zone_id,
+        device_id=scan.device_id,
+        direction=scan.direction,
+        scanned_at_canonical=scan.scanned_at_canonical,
+        day=day,
+        ticket_id=ticket_id,
+        source=scan.source,
+        is_let_in=is_let_in,
+        stateless_reason=lasting(scan.reason_denied),
+        outcome=outcome,
+        resolution=before.resolution if before else Resolution(scan.status, scan.reason_denied),
+    )

@@ -1,16 +1,25 @@
 """What is to be said of scans that come from a file and not from the device itself."""
 
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID, uuid5
 
+import msgspec
+
 from voelgoed.scanning.model.alerts import AlertKind, Suspicion
 from voelgoed.scanning.model.devices import Device
+from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.recoveries import Imported
+from voelgoed.scanning.model.scan_history import HistoryScan, Ruling
 from voelgoed.scanning.model.scans import Doubt
 from voelgoed.scanning.model.sync import SignedScan
+from voelgoed.scanning.model.sync_facts import KnownScan, SyncFacts
+from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.device_clock import DeviceClock, canonical, is_from_future
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
+from voelgoed.scanning.rules.history_plan import HistoryPlan, HistoryPlanner
+from voelgoed.scanning.rules.reconcile import corrected, frozen_prefix
 from voelgoed.scanning.rules.scan_signatures import SignedFields, is_signed_by
 
 _FILES = UUID("0b1f7c64-8a5e-5d0e-9d3b-6f1d1c7a2e10")
@@ -77,6 +86,82 @@ def suspicion_of(imported: Imported) -> Suspicion:
             "doubtful": imported.doubtful,
         },
     )
+
+
+class AcceptedScans(msgspec.Struct, frozen=True):
+    history: HistoryPlan
+    changed_codes: list[str]
+    """Codes of tickets of which caches must forget what they know."""
+
+
+def accept_scans(
+    scan_ids: Iterable[UUID],
+    did: Mapping[UUID, Outcome],
+    facts: SyncFacts,
+    now: datetime,
+    new_ids: Iterator[UUID],
+) -> AcceptedScans:
+    """Scans that waited for review count from now on, as if the device had just delivered them. What a file
+    brought and the device did not sign never counts: nobody vouches for it. `did` is what devices did where
+    we had answered the scan already; they may not have heard us in time."""
+    planner = HistoryPlanner(facts.conflicts, new_ids, now)
+    learnt: dict[UUID, dict[UUID, HistoryScan]] = {}
+    for scan_id in scan_ids:
+        known = facts.known.get(scan_id)
+        if known is None or known.reason_denied != "unverified" or not _is_authentic(known):
+            continue
+        if (waiting := facts.unreviewed.get(scan_id)) is not None:
+            learnt.setdefault(waiting.ticket_id, {})[scan_id] = waiting
+        elif known.ticket_id is None or known.stateless_reason == "wrong_event":
+            _accept_without_ticket(planner, known)
+    for scan_id, outcome in did.items():
+        if (corrected_scan := _corrected(scan_id, outcome, facts)) is not None:
+            learnt.setdefault(corrected_scan.ticket_id, {})[scan_id] = corrected_scan
+    codes: list[str] = []
+    for ticket in facts.tickets:
+        if (news := learnt.get(ticket.id)) is not None:
+            before = facts.histories.get(ticket.id, ())
+            after = [*(each for each in before if each.id not in news), *news.values()]
+            frozen = frozen_prefix(after, news)
+            planner.change(ticket, facts.events[ticket.event_id], before, after, frozen)
+            codes.append(ticket.code)
+    return AcceptedScans(planner.plan(), codes)
+
+
+def _is_authentic(scan: KnownScan) -> bool:
+    return scan.source != "recovered" or bool(scan.details.is_signed)
+
+
+def _accept_without_ticket(planner: HistoryPlanner, scan: KnownScan) -> None:
+    """What was read is no ticket of the event: the scan stands as that, and whoever was let in is inside."""
+    assert scan.day is not None
+    is_let_in = scan.outcome == "valid"
+    planner.add_ruling(
+        Ruling(
+            scan_id=scan.id,
+            event_id=scan.event_id,
+            is_let_in=is_let_in,
+            status="denied",
+            reason_denied=scan.stateless_reason or "ticket_not_found",
+            entry_number=None,
+            day=scan.day,
+        )
+    )
+    if is_let_in and scan.direction == "entry":
+        planner.add_head(scan.event_id, scan.day, scan.gate_id)
+
+
+def _corrected(scan_id: UUID, outcome: Outcome, facts: SyncFacts) -> HistoryScan | None:
+    known = facts.known.get(scan_id)
+    if known is None or known.source != "online" or known.ticket_id is None:
+        return None
+    event = facts.events.get(known.event_id)
+    if event is None or scan_id in facts.annulled:
+        return None
+    day = day_of(event.days, known.scanned_at_canonical)
+    assert day is not None
+    history = facts.histories.get(known.ticket_id, ())
+    return corrected(known, known.ticket_id, history, outcome, dt.date.fromisoformat(day))
 
 
 def recovery_told(what: str, batch_id: UUID, device_id: UUID, scans: int) -> dict[str, object]:

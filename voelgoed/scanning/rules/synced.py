@@ -11,10 +11,11 @@ from voelgoed.scanning.model.decisions import (
     EventFacts,
     GateFacts,
     Reason,
+    TicketFacts,
 )
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.rules.facts import gate_facts
-from voelgoed.ticketing.model.admissions import Reissued
+from voelgoed.ticketing.model.admissions import Reissued, ScannedTicket
 
 NO_ISSUE = 0
 """Of a barcode that is not the ticket's present one."""
@@ -30,6 +31,15 @@ def gate_at_sync(gate: ScanningGate) -> GateFacts:
     """Who may pass there. Not whether it is open and how full it is now: the device knew better."""
     facts = gate_facts(gate, 0)
     return msgspec.structs.replace(facts, status="open", hard_capacity_limit=None)
+
+
+def status_then(ticket: ScannedTicket, facts: TicketFacts, at: datetime) -> TicketFacts:
+    """The ticket as it was at that moment. What was voided, refunded or marked used only afterwards was a
+    good ticket then, whenever the scan becomes known."""
+    since = ticket.status_since
+    if since is None or at >= since:
+        return facts
+    return msgspec.structs.replace(facts, status="active")
 
 
 def lasting(reason: Reason | None) -> Reason | None:

@@ -19,6 +19,7 @@ class Place:
     entries: int = 0
     exits: int = 0
     inside: int = 0
+    irregular: int = 0
     ahead: int = 0
     """By how much it will change, as far as that has not been told."""
 
@@ -32,6 +33,8 @@ class Move:
     before: Sequence[Place]
     """Where they counted as inside until then."""
     is_entry: bool
+    is_irregular: bool = False
+    """Who leaves had come in without a right to."""
 
 
 class Tally:
@@ -63,21 +66,26 @@ class Tally:
 
     def add(self, move: Move) -> None:
         self._moves.append(move)
-        self._count(move, 1)
+        if move.is_entry:
+            self.change(move.at, entries=1, inside=1)
+        else:
+            self.change(move.at, exits=1)
+        self.change(move.before, inside=-1, irregular=-1 if move.is_irregular else 0)
 
-    def take_back(self, move: Move) -> None:
-        """One that was counted before, and is not to count."""
-        self._count(move, -1)
-
-    def _count(self, move: Move, sign: int) -> None:
-        for place in move.at:
-            if move.is_entry:
-                place.entries += sign
-                place.inside += sign
-            else:
-                place.exits += sign
-        for place in move.before:
-            place.inside -= sign
+    def change(
+        self,
+        presence: Sequence[Place],
+        *,
+        entries: int = 0,
+        exits: int = 0,
+        inside: int = 0,
+        irregular: int = 0,
+    ) -> None:
+        for place in presence:
+            place.entries += entries
+            place.exits += exits
+            place.inside += inside
+            place.irregular += irregular
 
     def inside(self, event_id: UUID, gate_id: UUID, day: dt.date) -> int:
         """By how much it changed at a gate."""
@@ -94,9 +102,10 @@ class Tally:
                 entries=place.entries,
                 exits=place.exits,
                 inside=place.inside,
+                irregular=place.irregular,
             )
             for place in self._places.values()
-            if place.entries or place.exits or place.inside
+            if place.entries or place.exits or place.inside or place.irregular
         ]
 
     def ahead(self) -> list[tuple[int, int]]:

@@ -11,16 +11,18 @@ async def add_counts(tx: Transaction, changes: Sequence[Counted]) -> list[Counte
         Counted,
         """
         INSERT INTO occupancy AS counted
-               (organization_id, event_id, day, scope, scope_id, entries, exits, inside)
-        SELECT current_organization(), event_id, day, scope, scope_id, entries, exits, inside
+               (organization_id, event_id, day, scope, scope_id, entries, exits, inside, irregular)
+        SELECT current_organization(), event_id, day, scope, scope_id, entries, exits, inside,
+               irregular
           FROM json_to_recordset($1::json)
             AS new (event_id uuid, day date, scope text, scope_id uuid, entries integer,
-                    exits integer, inside integer)
+                    exits integer, inside integer, irregular integer)
         ON CONFLICT (organization_id, event_id, day, scope, scope_id) DO UPDATE
            SET entries = counted.entries + EXCLUDED.entries,
                exits = counted.exits + EXCLUDED.exits,
-               inside = counted.inside + EXCLUDED.inside
-        RETURNING event_id, day, scope, scope_id, entries, exits, inside
+               inside = counted.inside + EXCLUDED.inside,
+               irregular = counted.irregular + EXCLUDED.irregular
+        RETURNING event_id, day, scope, scope_id, entries, exits, inside, irregular
         """,
         # In one order, so that nobody waits in a circle.
         json_text(sorted(changes)),
@@ -31,7 +33,7 @@ async def find_counts(tx: Transaction, event_id: UUID) -> list[Counted]:
     return await tx.rows(
         Counted,
         """
-        SELECT event_id, day, scope, scope_id, entries, exits, inside
+        SELECT event_id, day, scope, scope_id, entries, exits, inside, irregular
           FROM occupancy WHERE event_id = $1 ORDER BY day, scope, scope_id
         """,
         event_id,
@@ -45,7 +47,7 @@ async def find_limited_counts(
     return await tx.rows(
         Counted,
         """
-        SELECT occupancy.event_id, day, scope, scope_id, entries, exits, inside
+        SELECT occupancy.event_id, day, scope, scope_id, entries, exits, inside, irregular
           FROM gate JOIN occupancy ON occupancy.organization_id = gate.organization_id
                                   AND occupancy.event_id = gate.event_id
                                   AND scope = 'gate' AND scope_id = gate.id

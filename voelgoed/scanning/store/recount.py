@@ -1,9 +1,11 @@
+from datetime import datetime
 from uuid import UUID
 
 import msgspec
 
 from voelgoed.infra.database import Transaction
-from voelgoed.scanning.model.recount import Difference
+from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.recount import ContestedPassage, RecountFacts
 
 RECOUNT_S_MAX = 130.0
 """A little longer than PostgreSQL is given. A million scans take it three seconds."""
@@ -29,65 +31,91 @@ async def lock_repairs(tx: Transaction, event_id: UUID) -> None:
     )
 
 
-async def find_differences(tx: Transaction, event_id: UUID) -> list[Difference]:
-    """One statement, so one look at scans and counters: what is written meanwhile is in both, or in
+async def read_counts(tx: Transaction, event_id: UUID) -> RecountFacts:
+    """One statement, so one moment of scans and counters: what is written meanwhile is in both, or in
     neither.
 
-    A ticket's admissions are told in the order of rules/replay.py. Whoever comes in counts as inside
-    there, and no longer wherever it was before, seen leaving or not; so of a whole story only its
-    last admission says where somebody is inside, if it was an entry.
+    Whoever comes in rightly counts as inside there, and no longer wherever they were before, seen leaving or
+    not; so of a ticket's admissions only the last says where its holder is inside, if it was an entry. Tickets
+    with irregular entries are few: their passages are given one by one.
     """
     await tx.run("SET LOCAL statement_timeout = '120s'")
     await tx.run("SET LOCAL max_parallel_workers_per_gather = 0")  # the gates need the rest
-    records = await tx.connection.fetch(
+    record = await tx.connection.fetchrow(
         """
-        WITH ruling AS (
-            SELECT DISTINCT ON (scan_id) scan_id, status, day FROM scan_ruling
+        WITH ruling AS MATERIALIZED (
+            SELECT DISTINCT ON (scan_id) scan_id, is_let_in, status, day FROM scan_ruling
              WHERE event_id = $1 ORDER BY scan_id, number DESC
-        ), passage AS (
-            SELECT coalesce(ruling.day, scan.day) AS day, gate_id, zone_id, direction,
-                   row_number() OVER (
-                       PARTITION BY ticket_id
-                       ORDER BY scanned_at_canonical DESC,
-                                coalesce(device_id, '00000000-0000-0000-0000-000000000000') DESC,
-                                id DESC
-                   ) = 1 AS is_last
+        ), reset AS MATERIALIZED (
+            SELECT at FROM occupancy_reset WHERE event_id = $1
+        ), passage AS MATERIALIZED (
+            SELECT id, CASE WHEN stateless_reason IS DISTINCT FROM 'wrong_event' THEN ticket_id END
+                       AS ticket_id,
+                   coalesce(ruling.day, scan.day) AS day, gate_id,
+                   CASE WHEN stateless_reason IS DISTINCT FROM 'wrong_event' THEN zone_id END AS zone_id,
+                   direction, scanned_at_canonical AS at,
+                   coalesce(device_id, '00000000-0000-0000-0000-000000000000') AS device_id,
+                   coalesce(ruling.status, scan.status) = 'admitted' AS is_admitted
               FROM scan LEFT JOIN ruling ON ruling.scan_id = scan.id
-             WHERE event_id = $1 AND coalesce(ruling.status, scan.status) = 'admitted'
+             WHERE event_id = $1
+               AND (ruling.scan_id IS NOT NULL OR reason_denied IS DISTINCT FROM 'unverified')
+               AND coalesce(ruling.is_let_in,
+                            CASE WHEN outcome IS NULL THEN scan.status = 'admitted'
+                                 ELSE outcome = 'valid' END)
+               AND (coalesce(ruling.status, scan.status) = 'admitted' OR direction = 'entry')
                AND NOT EXISTS (SELECT 1 FROM scan_annulment
                                 WHERE scan_annulment.organization_id = scan.organization_id
                                   AND scan_annulment.scan_id = scan.id)
+        ), admitted AS (
+            SELECT day, gate_id, zone_id, direction, at,
+                   row_number() OVER (PARTITION BY ticket_id
+                                      ORDER BY at DESC, device_id DESC, id DESC) = 1 AS is_last
+              FROM passage WHERE is_admitted
         ), passed AS (
             SELECT day, gate_id, zone_id,
                    count(*) FILTER (WHERE direction = 'entry') AS entries,
                    count(*) FILTER (WHERE direction = 'exit') AS exits,
-                   count(*) FILTER (WHERE direction = 'entry' AND is_last) AS inside
-              FROM passage GROUP BY day, gate_id, zone_id
-        ), told AS (
-            SELECT day, scope, scope_id, sum(entries)::integer AS entries,
+                   count(*) FILTER (WHERE direction = 'entry' AND is_last
+                                      AND at > coalesce((SELECT max(at) FROM reset), '-infinity'))
+                       AS inside
+              FROM admitted GROUP BY day, gate_id, zone_id
+        ), by_scans AS (
+            SELECT $1::uuid AS event_id, day, scope, scope_id, sum(entries)::integer AS entries,
                    sum(exits)::integer AS exits, sum(inside)::integer AS inside
               FROM passed
-             CROSS JOIN LATERAL (VALUES ('event', $1), ('gate', gate_id), ('zone', zone_id))
+             CROSS JOIN LATERAL (VALUES ('event', $1::uuid), ('gate', gate_id), ('zone', zone_id))
                              AS place (scope, scope_id)
              WHERE scope_id IS NOT NULL
              GROUP BY day, scope, scope_id
+        ), contested AS (
+            SELECT ticket_id, day, gate_id, zone_id, direction, is_admitted, at,
+                   EXISTS (SELECT 1 FROM scan_conflict WHERE scan_id = passage.id) AS is_conflict
+              FROM passage
+             WHERE ticket_id IS NULL
+                OR ticket_id IN (SELECT ticket_id FROM passage WHERE NOT is_admitted)
+             ORDER BY at, device_id, id
         ), kept AS (
-            SELECT day, scope, scope_id, entries, exits, inside
+            SELECT event_id, day, scope, scope_id, entries, exits, inside, irregular
               FROM occupancy WHERE event_id = $1
         )
-        SELECT $1 AS event_id, day, scope, scope_id,
-               coalesce(kept.entries, 0) AS entries,
-               coalesce(kept.exits, 0) AS exits,
-               coalesce(kept.inside, 0) AS inside,
-               coalesce(told.entries, 0) AS entries_by_scans,
-               coalesce(told.exits, 0) AS exits_by_scans,
-               coalesce(told.inside, 0) AS inside_by_scans
-          FROM told FULL JOIN kept USING (day, scope, scope_id)
-         WHERE (coalesce(kept.entries, 0), coalesce(kept.exits, 0), coalesce(kept.inside, 0))
-            <> (coalesce(told.entries, 0), coalesce(told.exits, 0), coalesce(told.inside, 0))
-         ORDER BY day, scope, scope_id
+        SELECT (SELECT coalesce(json_agg(by_scans), '[]') FROM by_scans)::text AS by_scans,
+               (SELECT coalesce(json_agg(contested), '[]') FROM contested)::text AS contested,
+               (SELECT coalesce(json_agg(at ORDER BY at), '[]') FROM reset)::text AS resets,
+               (SELECT coalesce(json_agg(kept), '[]') FROM kept)::text AS kept
         """,
         event_id,
         timeout=RECOUNT_S_MAX,
     )
-    return [Difference(**record) for record in records]
+    assert record is not None
+    return RecountFacts(
+        event_id=event_id,
+        kept=_counts.decode(record["kept"]),
+        by_scans=_counts.decode(record["by_scans"]),
+        contested=_contested.decode(record["contested"]),
+        resets=_moments.decode(record["resets"]),
+    )
+
+
+_counts = msgspec.json.Decoder(list[Counted])
+_contested = msgspec.json.Decoder(list[ContestedPassage])
+_moments = msgspec.json.Decoder(list[datetime])

@@ -13,11 +13,12 @@ async def find_recovery(tx: Transaction, batch_id: UUID) -> Recovery | None:
         Recovery,
         """
         SELECT batch.batch_id, batch.id, device_id, device.name AS device_name, event_id,
-               batch_size AS total, processed_count AS kept, error_count AS rejected,
+               batch.source, batch_size AS total, cardinality(processed_scan_ids) AS kept,
+               CASE batch.source WHEN 'recovered' THEN error_count ELSE 0 END AS rejected,
                synced_at AS imported_at, state, reviewed_by_id, reviewed_at, note
           FROM batch_sync AS batch JOIN scan_device AS device
             ON device.organization_id = batch.organization_id AND device.id = batch.device_id
-         WHERE batch.batch_id = $1 AND source = 'recovered'
+         WHERE batch.batch_id = $1 AND state IS NOT NULL
         """,
         batch_id,
     )
@@ -31,11 +32,12 @@ async def list_recoveries(
         Recovery,
         """
         SELECT batch.batch_id, batch.id, device_id, device.name AS device_name, event_id,
-               batch_size AS total, processed_count AS kept, error_count AS rejected,
+               batch.source, batch_size AS total, cardinality(processed_scan_ids) AS kept,
+               CASE batch.source WHEN 'recovered' THEN error_count ELSE 0 END AS rejected,
                synced_at AS imported_at, state, reviewed_by_id, reviewed_at, note
           FROM batch_sync AS batch JOIN scan_device AS device
             ON device.organization_id = batch.organization_id AND device.id = batch.device_id
-         WHERE event_id = $1 AND source = 'recovered' AND ($2::text IS NULL OR state = $2)
+         WHERE event_id = $1 AND state IS NOT NULL AND ($2::text IS NULL OR state = $2)
            AND ($3::uuid IS NULL OR batch.id < $3)
          ORDER BY batch.id DESC LIMIT $4
         """,
@@ -44,6 +46,10 @@ async def list_recoveries(
         after,
         limit,
     )
+
+
+async def find_answer(tx: Transaction, batch_id: UUID) -> str | None:
+    return await tx.value(str, "SELECT answer FROM batch_sync WHERE batch_id = $1", batch_id)
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -68,8 +74,9 @@ async def list_scans(
                scanned_at_canonical, coalesce(ruling.status, scan.status) AS status,
                CASE WHEN ruling.number IS NULL THEN scan.reason_denied ELSE ruling.reason_denied END
                    AS reason_denied,
-               coalesce((details ->> 'is_signed')::boolean, false) AS signature_valid,
-               coalesce(details -> 'doubts', '[]'::json) AS doubts
+               coalesce((details ->> 'is_signed')::boolean, source <> 'recovered') AS signature_valid,
+               coalesce(details -> 'doubts', '[]'::json) AS doubts,
+               details ->> 'unverified' AS unverified
           FROM scan
           LEFT JOIN LATERAL (SELECT number, status, reason_denied FROM scan_ruling
                               WHERE scan_ruling.organization_id = scan.organization_id

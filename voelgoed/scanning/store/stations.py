@@ -1,8 +1,6 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-import msgspec
-
 from voelgoed.events.model import EventDay
 from voelgoed.infra.database import Transaction
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
@@ -52,28 +50,4 @@ async def find_days(tx: Transaction, event_id: UUID) -> list[EventDay]:
         EventDay,
         "SELECT date, starts_at, ends_at FROM event_day WHERE event_id = $1 ORDER BY date",
         event_id,
-    )
-
-
-class GateCode(msgspec.Struct, frozen=True):
-    device_id: UUID
-    code: str
-    id: UUID
-
-
-async def find_gate_codes(
-    tx: Transaction, device_ids: Sequence[UUID], codes: Sequence[str]
-) -> list[GateCode]:
-    """Of the events at which these devices are."""
-    return await tx.rows(
-        GateCode,
-        """
-        SELECT device.id AS device_id, gate.code, gate.id
-          FROM scan_device AS device
-          JOIN gate AS own ON own.organization_id = device.organization_id AND own.id = device.gate_id
-          JOIN gate ON gate.organization_id = own.organization_id AND gate.event_id = own.event_id
-         WHERE device.id = ANY($1::uuid[]) AND gate.code = ANY($2::text[])
-        """,
-        device_ids,
-        codes,
     )

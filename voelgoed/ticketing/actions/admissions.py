@@ -10,7 +10,6 @@ from voelgoed.infra.keys import key
 from voelgoed.ticketing.model.admissions import (
     Attendance,
     FoundTicket,
-    Reissued,
     ScannedTicket,
     TicketPlace,
 )
@@ -25,25 +24,14 @@ def last_scan_key(organization_id: UUID, code: str) -> str:
     return key(organization_id, "ticket", code, "last_scan")
 
 
-async def find_codes(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[str]:
-    return await store.find_codes(tx, ticket_ids) if ticket_ids else []
-
-
-async def find_reissues(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[Reissued]:
-    return await store.find_reissues(tx, ticket_ids)
-
-
 async def find_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
     return await store.find_by_codes(tx, codes) if codes else []
 
 
-async def lock_ticket(tx: Transaction, ticket_id: UUID) -> ScannedTicket:
-    """As it is once it is locked."""
-    code = await store.lock_code(tx, ticket_id)
-    if code is None:
+async def lock_ticket(tx: Transaction, ticket_id: UUID) -> None:
+    """Nobody else changes it until the transaction ends."""
+    if await store.lock_code(tx, ticket_id) is None:
         raise TicketNotFound()
-    [found] = await store.find_by_codes(tx, [code])
-    return found
 
 
 async def require_ticket(tx: Transaction, ticket_id: UUID) -> None:

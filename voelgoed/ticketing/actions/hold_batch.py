@@ -12,8 +12,8 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
-from voelgoed.accounts.model import Caller
+from voelgoed.accounts.actions.audit import record_all
+from voelgoed.accounts.model import Caller, NewAuditEntry
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.idempotency import (
     IdempotencyKey,

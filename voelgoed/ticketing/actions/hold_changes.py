@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
-from voelgoed.accounts.model import Caller, Unauthorized
+from voelgoed.accounts.actions.audit import record_all
+from voelgoed.accounts.model import Caller, NewAuditEntry, Unauthorized
 from voelgoed.accounts.rules.permissions import may
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.database import Database, Transaction

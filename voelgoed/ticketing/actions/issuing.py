@@ -7,8 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import NewAuditEntry
-from voelgoed.accounts.model import Caller
+from voelgoed.accounts.model import Caller, NewAuditEntry
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.jobs import enqueue

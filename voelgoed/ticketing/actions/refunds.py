@@ -7,8 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.accounts.actions.audit import NewAuditEntry, record, record_all
-from voelgoed.accounts.model import Caller
+from voelgoed.accounts.actions.audit import record, record_all
+from voelgoed.accounts.model import Caller, NewAuditEntry
 from voelgoed.events.rules.messages import event_topic
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.ids import new_id

@@ -10,6 +10,16 @@ from voelgoed.ticketing.model.ticket_types import Reentry
 from voelgoed.ticketing.model.tickets import TicketStatus
 
 
+class IrregularHead(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody who is inside and had no right to come in: by which scan, and the gate, the zone and the day
+    that they count for."""
+
+    scan_id: UUID
+    gate_id: UUID
+    zone_id: UUID | None
+    day: dt.date
+
+
 class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
     id: UUID
     event_id: UUID
@@ -37,6 +47,10 @@ class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
     last_gate_id: UUID | None
     last_gate_name: str | None
     is_inside: bool
+    irregular: list[IrregularHead]
+    """Who else is inside with it, the longest first."""
+    status_since: datetime | None
+    """Since when it is voided, refunded or used; None while it is none of these."""
     seen: str
     """Another as soon as anybody changes anything of the ticket."""
 
@@ -71,6 +85,8 @@ class Attendance(msgspec.Struct, frozen=True, kw_only=True):
     day_entries: int
     is_inside: bool
     scan_count: int
+    irregular: list[IrregularHead]
+    """Who else is inside with the ticket, the longest first."""
     seen: str | None
     """As what the ticket was read before this; None where it is locked."""
 

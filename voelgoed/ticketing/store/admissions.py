@@ -2,13 +2,10 @@ import datetime as dt
 from collections.abc import Sequence
 from uuid import UUID
 
-import msgspec
-
 from voelgoed.infra.database import Transaction, json_text
 from voelgoed.ticketing.model.admissions import (
     Attendance,
     FoundTicket,
-    Reissued,
     ScannedTicket,
     TicketPlace,
 )
@@ -19,15 +16,6 @@ async def lock_code(tx: Transaction, ticket_id: UUID) -> str | None:
     return await tx.value(str, "SELECT code FROM ticket WHERE id = $1 FOR NO KEY UPDATE", ticket_id)
 
 
-class _Code(msgspec.Struct, frozen=True):
-    code: str
-
-
-async def find_codes(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[str]:
-    found = await tx.rows(_Code, "SELECT code FROM ticket WHERE id = ANY($1::uuid[])", ticket_ids)
-    return [each.code for each in found]
-
-
 async def find_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTicket]:
     return await tx.rows(
         ScannedTicket,
@@ -36,8 +24,9 @@ async def find_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTi
                encode(ticket.barcode_hash, 'hex') AS barcode_hash, ticket.status, ticket.zone_id,
                ticket.seat_id, ticket.seat_label, ticket.days, ticket.scan_count,
                ticket.day_entries, ticket.last_entry_day, ticket.scanned_at, ticket.last_scanned_at,
-               ticket.last_exit_at, ticket.last_gate_id, ticket.is_inside, ticket.xmin::text AS seen, kind.entry_limit, kind.max_daily_entries,
-               kind.gate_ids, kind.reentry,
+               ticket.last_exit_at, ticket.last_gate_id, ticket.is_inside, ticket.irregular,
+               ticket.status_since, ticket.xmin::text AS seen, kind.entry_limit,
+               kind.max_daily_entries, kind.gate_ids, kind.reentry,
                (SELECT gate.name FROM gate WHERE gate.id = ticket.last_gate_id) AS last_gate_name,
                CASE WHEN ticket.associated_membership_id IS NOT NULL THEN coalesce((
                    SELECT membership.status = 'active' AND membership.valid_from <= $2
@@ -50,17 +39,6 @@ async def find_by_codes(tx: Transaction, codes: Sequence[str]) -> list[ScannedTi
         """,
         codes,
         tx.now,
-    )
-
-
-async def find_reissues(tx: Transaction, ticket_ids: Sequence[UUID]) -> list[Reissued]:
-    return await tx.rows(
-        Reissued,
-        """
-        SELECT ticket_id, issue, at FROM ticket_revocation
-         WHERE ticket_id = ANY($1::uuid[]) AND issue IS NOT NULL
-        """,
-        ticket_ids,
     )
 
 
@@ -94,11 +72,15 @@ async def write_attendance(tx: Transaction, attendance: Sequence[Attendance]) ->
                    last_scanned_at = new.last_scanned_at, last_exit_at = new.last_exit_at,
                    last_gate_id = new.last_gate_id, last_entry_day = new.last_entry_day,
                    day_entries = new.day_entries, is_inside = new.is_inside,
-                   scan_count = new.scan_count, updated_at = $2
+                   scan_count = new.scan_count, irregular = new.irregular,
+                   status_since = CASE WHEN ticket.status = new.status THEN ticket.status_since
+                                       WHEN new.status = 'used' THEN $2 END,
+                   updated_at = $2
               FROM json_to_recordset($1::json)
                 AS new (id uuid, status text, scanned_at timestamptz, last_scanned_at timestamptz,
                         last_exit_at timestamptz, last_gate_id uuid, last_entry_day date,
-                        day_entries integer, is_inside boolean, scan_count integer, seen xid)
+                        day_entries integer, is_inside boolean, scan_count integer, irregular json,
+                        seen xid)
              WHERE ticket.organization_id = current_organization() AND ticket.id = new.id
                AND (new.seen IS NULL OR ticket.xmin = new.seen)
             RETURNING 1

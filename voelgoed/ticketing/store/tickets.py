@@ -174,7 +174,8 @@ async def end_tickets(
     """Of tickets that are locked."""
     return await tx.run(
         """
-        UPDATE ticket SET status = $2, status_reason = $3, version = version + 1, updated_at = $4
+        UPDATE ticket SET status = $2, status_reason = $3, status_since = $4, version = version + 1,
+               updated_at = $4
          WHERE id = ANY($1::uuid[])
         """,
         ticket_ids,

@@ -137,7 +137,7 @@ function judge(attendance: Attendance, scan: HistoryScan, against: Reason | null
   if (scan.source === 'supervisor') return admitted;
   // Whom the server let in, and a device that did not hear it turned away: only that device knows why.
   const isUnheard = scan.source === 'online' && !scan.is_let_in;
-  const found = isUnheard ? scan.reason_apart : foremost(scan.reason_apart, against);
+  const found = isUnheard ? scan.stateless_reason : foremost(scan.stateless_reason, against);
   const reason = found ?? whyTurnedAway(scan);
   return reason === null ? admitted : { status: 'denied', reason, entry_number: null };
 }

@@ -29,7 +29,7 @@ export interface HistoryScan {
   /** At the gate, by whoever decided there and then. */
   is_let_in: boolean;
   /** What was against it, whatever else was scanned. */
-  reason_apart: Reason | null;
+  stateless_reason: Reason | null;
   outcome: Outcome | null;
   /** Until now; null where it is new. */
   resolution: Resolution | null;

@@ -14,7 +14,6 @@ import msgspec
 
 from voelgoed.infra.refusal import Refusal
 from voelgoed.infra.shapes import EARLIEST, LATEST
-from voelgoed.scanning.actions.sync_results import OfflineScan, SyncResult
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import REASONS_OF_HISTORY
 from voelgoed.scanning.model.devices import Device
@@ -42,6 +41,7 @@ from voelgoed.scanning.model.sync import (
     TimestampRange,
 )
 from voelgoed.scanning.rules.device_clock import DeviceClock, canonical
+from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult
 from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.rules.recovery import fields_of
 from voelgoed.scanning.rules.scan_signatures import is_signed_by
@@ -52,13 +52,12 @@ A = TypeVar("A", BatchAnswer, SyncAnswer)
 
 OFFLINE_MAX = timedelta(hours=24)
 """Either way."""
-BEFORE_PAIRING_MAX = timedelta(days=1)
 HASH_PREFIX = "sha256:"
 AGAIN = "Batch already synced (idempotent)"
 
 
 class Delivery(ABC, Generic[A]):
-    """What is brought, in one of the forms."""
+    """What a device brings, in one of the forms."""
 
     batch_id: UUID
     device_id: UUID
@@ -75,15 +74,17 @@ class Delivery(ABC, Generic[A]):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def read(self, device: Device, clock: DeviceClock, now: datetime) -> list[SyncResult]: ...
+    def read(self, device: Device, clock: DeviceClock, now: datetime) -> list[OfflineScan]:
+        """The scans; those that cannot be taken say why."""
 
     @abstractmethod
-    def require_timely(self, gate: ScanningGate, now: datetime) -> None: ...
+    def lateness(self, gate: ScanningGate, now: datetime) -> Refusal | None:
+        """Why the whole delivery comes too late, or too early; None where it does not."""
 
     @abstractmethod
     def answer(
         self,
-        taken: Sequence[SyncResult],
+        results: Sequence[SyncResult],
         conflicts: Sequence[Conflict],
         clock: DeviceClock,
         now: datetime,
@@ -95,8 +96,8 @@ def fingerprint_of(batch: SignedBatch | OfflineBatch | ExportedQueue) -> str:
     return sha256(msgspec.json.encode(batch)).hexdigest()
 
 
-def status_of(taken: Sequence[SyncResult]) -> BatchStatus:
-    return "partial_success" if any(each.refusal for each in taken) else "completed"
+def status_of(results: Sequence[SyncResult]) -> BatchStatus:
+    return "partial_success" if any(each.refusal for each in results) else "completed"
 
 
 class SignedDelivery(Delivery[SyncAnswer]):
@@ -115,45 +116,40 @@ class SignedDelivery(Delivery[SyncAnswer]):
     def __len__(self) -> int:
         return len(self._batch.scans)
 
-    def read(self, device: Device, clock: DeviceClock, now: datetime) -> list[SyncResult]:
-        return [self._read(scan, device, clock) for scan in self._batch.scans]
+    def read(self, device: Device, clock: DeviceClock, now: datetime) -> list[OfflineScan]:
+        return [
+            read_signed(scan, device, self.batch_id, clock, refusal=self._refusal(scan))
+            for scan in self._batch.scans
+        ]
 
-    def _read(self, scan: SignedScan, device: Device, clock: DeviceClock) -> SyncResult:
-        brought = brought_by(scan, clock)
-        return SyncResult(
-            brought, device, self.batch_id, refusal=self._refusal(scan, brought, device)
-        )
-
-    def _refusal(self, scan: SignedScan, brought: OfflineScan, device: Device) -> Refusal | None:
+    def _refusal(self, scan: SignedScan) -> Refusal | None:
         is_signed = is_signed_by(scan.signature, fields_of(scan), self._api_key)
-        if not is_signed or not _is_read(scan):
-            return InvalidSignature()
-        return _refusal_of_age(brought, device)
+        return None if is_signed and _is_read(scan) else InvalidSignature()
 
-    def require_timely(self, gate: ScanningGate, now: datetime) -> None:
-        """Whether the event was live then, the rule asks of each scan."""
+    def lateness(self, gate: ScanningGate, now: datetime) -> Refusal | None:
+        return None  # each scan is asked whether the event was live at its moment
 
     def answer(
         self,
-        taken: Sequence[SyncResult],
+        results: Sequence[SyncResult],
         conflicts: Sequence[Conflict],
         clock: DeviceClock,
         now: datetime,
     ) -> SyncAnswer:
-        kept = [each for each in taken if each.refusal is None]
-        sent = {each.brought.scan_id: each.brought.sent_id for each in taken}
+        kept = [each for each in results if each.refusal is None]
+        sent = {each.scan.scan_id: each.scan.sent_id for each in results}
         return SyncAnswer(
             sync_batch_id=self._batch.sync_batch_id,
-            status=status_of(taken),
-            processed=[each.brought.sent_id for each in kept],
+            status=status_of(results),
+            processed=[each.scan.sent_id for each in kept],
             skipped=[],
             rejected=[
                 RejectedScan(
-                    scan_id=each.brought.sent_id,
+                    scan_id=each.scan.sent_id,
                     error=each.refusal.code,
                     message=each.refusal.message,
                 )
-                for each in taken
+                for each in results
                 if each.refusal is not None
             ],
             conflicts=[
@@ -173,12 +169,21 @@ class SignedDelivery(Delivery[SyncAnswer]):
         )
 
 
-def brought_by(scan: SignedScan, clock: DeviceClock) -> OfflineScan:
+def read_signed(
+    scan: SignedScan,
+    device: Device,
+    batch_id: UUID,
+    clock: DeviceClock,
+    *,
+    refusal: Refusal | None = None,
+) -> OfflineScan:
     given = scan.ticket_code or ""
     scanned_at = _moment(scan.scanned_at)
     return OfflineScan(
         scan_id=UUID(scan.scan_id),
         sent_id=scan.scan_id,
+        device=device,
+        batch_id=batch_id,
         ticket_id=UUID(scan.ticket_id) if scan.ticket_id else None,
         presented=read_presented(given) if given else None,
         given=given.strip(),
@@ -187,7 +192,9 @@ def brought_by(scan: SignedScan, clock: DeviceClock) -> OfflineScan:
         direction=scan.direction,
         scanned_at=scanned_at,
         at=canonical(scanned_at, clock),
+        tolerance=clock.tolerance,
         outcome=scan.outcome,
+        refusal=refusal,
         signature=scan.signature,
     )
 
@@ -206,7 +213,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
     def __len__(self) -> int:
         return len(self._batch.scans)
 
-    def read(self, device: Device, clock: DeviceClock, now: datetime) -> list[SyncResult]:
+    def read(self, device: Device, clock: DeviceClock, now: datetime) -> list[OfflineScan]:
         batch = self._batch
         if batch.batch_size != len(batch.scans):
             message = f"is {batch.batch_size}, but there are {len(batch.scans)} scans"
@@ -215,11 +222,16 @@ class OfflineDelivery(Delivery[BatchAnswer]):
 
     def _read(
         self, scan: QueuedScan, device: Device, clock: DeviceClock, now: datetime
-    ) -> SyncResult:
+    ) -> OfflineScan:
         presented, scan_id = read_presented(scan.ticket_code), id_of(scan, device)
-        brought = OfflineScan(
+        at = canonical(scan.scanned_at, clock)
+        # By its own clock, as the document has it, and by ours: a false time moves no scan to another day.
+        is_far_off = max(abs(now - scan.scanned_at), abs(now - at)) > OFFLINE_MAX
+        return OfflineScan(
             scan_id=scan_id,
             sent_id=scan.offline_id or str(scan_id),
+            device=device,
+            batch_id=self.batch_id,
             ticket_id=None,
             presented=presented,
             given=scan.ticket_code.strip(),
@@ -227,46 +239,40 @@ class OfflineDelivery(Delivery[BatchAnswer]):
             gate=None if scan.gate_id is None else _gate(scan.gate_id),
             direction=scan.direction,
             scanned_at=scan.scanned_at,
-            at=canonical(scan.scanned_at, clock),
+            at=at,
+            tolerance=clock.tolerance,
             outcome=scan.outcome,
+            refusal_if_new=TimestampOutOfRange(_FAR_OFF) if is_far_off else None,
         )
-        refusal = self._refusal(brought, device, now)
-        return SyncResult(brought, device, self.batch_id, refusal_if_new=refusal)
 
-    def _refusal(self, brought: OfflineScan, device: Device, now: datetime) -> Refusal | None:
-        """By its own clock, as the document has it, and by ours: whoever tells a false time with what it
-        brings moves no scan to another day."""
-        if max(abs(now - brought.scanned_at), abs(now - brought.at)) > OFFLINE_MAX:
-            return TimestampOutOfRange(_FAR_OFF)
-        return _refusal_of_age(brought, device)
-
-    def require_timely(self, gate: ScanningGate, now: datetime) -> None:
+    def lateness(self, gate: ScanningGate, now: datetime) -> Refusal | None:
         created_at = self._batch.batch_created_at
         if abs(now - created_at) > OFFLINE_MAX:
-            raise BatchTooOld(server_time=now.isoformat(), batch_created_at=created_at.isoformat())
+            return BatchTooOld(server_time=now.isoformat(), batch_created_at=created_at.isoformat())
         if gate.event_status != "live":
-            raise EventNotLive(event_status=gate.event_status)
+            return EventNotLive(event_status=gate.event_status)
+        return None
 
     def answer(
         self,
-        taken: Sequence[SyncResult],
+        results: Sequence[SyncResult],
         conflicts: Sequence[Conflict],
         clock: DeviceClock,
         now: datetime,
     ) -> BatchAnswer:
-        errors = [_error(each) for each in taken if not each.is_good]
+        errors = [_error(each) for each in results if not each.is_good]
         reasons = Counter(each.reason for each in errors)
         duplicates = sum(reasons[reason] for reason in REASONS_OF_HISTORY)
         missing = reasons["ticket_not_found"]
-        moments = [each.brought.scanned_at for each in taken]
+        moments = [each.scan.scanned_at for each in results]
         return BatchAnswer(
             batch_id=self._batch.batch_id,
-            status=status_of(taken),
-            processed_count=len(taken) - len(errors),
+            status=status_of(results),
+            processed_count=len(results) - len(errors),
             error_count=len(errors),
             summary=BatchSummary(
-                total_scans=len(taken),
-                new_scans=sum(each.is_good and each.is_learnt for each in taken),
+                total_scans=len(results),
+                new_scans=sum(each.is_good and each.is_learnt for each in results),
                 duplicate_scans=duplicates,
                 missing_tickets=missing,
                 invalid_tickets=len(errors) - duplicates - missing,
@@ -278,25 +284,18 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         )
 
 
-def _refusal_of_age(brought: OfflineScan, device: Device) -> Refusal | None:
-    if brought.at < device.created_at - BEFORE_PAIRING_MAX:
-        return TimestampOutOfRange("This was scanned before the device was one of ours.")
-    return None
-
-
 _FAR_OFF = "This was scanned more than 24 hours ago, or is yet to come; export it to a file."
 
 
-def _error(taken: SyncResult) -> BatchError:
-    refusal, resolution = taken.refusal, taken.resolution
-    ticket = taken.ticket
+def _error(result: SyncResult) -> BatchError:
+    refusal, resolution, ticket = result.refusal, result.resolution, result.ticket
     reason = refusal.code if refusal else (resolution and resolution.reason) or ""
     return BatchError(
-        offline_id=taken.brought.sent_id,
-        ticket_code=ticket.code if ticket else taken.brought.given,
+        offline_id=result.scan.sent_id,
+        ticket_code=ticket.code if ticket else result.scan.given,
         reason=reason,
         is_kept=refusal is None,
-        last_scan_at=taken.winner.scanned_at_canonical if taken.winner else msgspec.UNSET,
+        last_scan_at=result.winner.scanned_at_canonical if result.winner else msgspec.UNSET,
     )
 
 
@@ -305,8 +304,9 @@ def id_of(scan: QueuedScan, device: Device) -> UUID:
     of the device and the name that it gave to the scan, else one made of what the scan is."""
     given = scan.offline_id
     if given is None:
-        gate = scan.gate_id or device.gate_id
-        given = f"{gate} {scan.direction} {scan.ticket_code.strip()} {scan.scanned_at.isoformat()}"
+        # The gate as it was sent: where the device is now may change before it sends the scan again.
+        gate, code = scan.gate_id or "", scan.ticket_code.strip()
+        given = f"{gate} {scan.direction} {code} {scan.scanned_at.isoformat()}"
     elif _UUID.match(given):
         return UUID(given)
     return uuid5(device.id, given)

@@ -1,0 +1,123 @@
+"""Writes what became of tickets' scan histories, and tells those who follow their events."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import partial
+from uuid import UUID
+
+import structlog
+
+from voelgoed.accounts.actions.audit import audit_row
+from voelgoed.accounts.model import Caller, NewAuditEntry
+from voelgoed.infra import metrics
+from voelgoed.infra.database import Transaction
+from voelgoed.scanning.actions.alerts import raise_alerts, resolve_double_entries
+from voelgoed.scanning.model.alerts import Suspicion
+from voelgoed.scanning.model.conflicts import Conflict
+from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.sync_facts import NewBatch, SyncedScan, SyncSuccess
+from voelgoed.scanning.rules.alerts import alerts_topic
+from voelgoed.scanning.rules.conflicts import suspicion_of
+from voelgoed.scanning.rules.history_plan import HistoryPlan
+from voelgoed.scanning.rules.messages import conflict_changed
+from voelgoed.scanning.store import offline
+from voelgoed.scanning.store.offline import SyncRows
+from voelgoed.ticketing.actions.admissions import last_scan_key
+
+log = structlog.get_logger()
+
+RECORDED_MAX = 100
+"""Conflicts of one ticket that are named in the audit log."""
+
+
+async def commit_history(
+    tx: Transaction,
+    caller: Caller,
+    plan: HistoryPlan,
+    *,
+    scans: Sequence[SyncedScan] = (),
+    batches: Sequence[NewBatch] = (),
+    successes: Sequence[SyncSuccess] = (),
+    entries: Sequence[NewAuditEntry] = (),
+    suspicions: Sequence[Suspicion] = (),
+) -> list[Counted]:
+    """Alerts first, then everything else in one statement, the counts last: everybody at the event waits
+    for whoever has changed them. Gives the counts that changed, as they are then."""
+    found = plan.conflicts
+    told = [suspicion_of(each, plan.codes[each.ticket_id], tx.now) for each in found]
+    await raise_alerts(tx, [*suspicions, *told])
+    withdrawn_tickets = {each.ticket_id for each in plan.withdrawn}
+    recorded = [
+        *entries,
+        *_audit_entries(caller, "conflict_detected", found),
+        *_audit_entries(caller, "conflict_withdrawn", plan.withdrawn),
+    ]
+    counts = await offline.write_plan(
+        tx,
+        SyncRows(
+            attendance=plan.attendance,
+            scans=scans,
+            rulings=plan.rulings,
+            conflicts=found,
+            withdrawn=[each.id for each in plan.withdrawn],
+            batches=batches,
+            successes=successes,
+            audit=[audit_row(tx, entry) for entry in recorded],
+            counts=plan.counts,
+        ),
+    )
+    await resolve_double_entries(tx, caller, list(withdrawn_tickets))
+    _publish(tx, found, plan.withdrawn)
+    return counts
+
+
+def _publish(tx: Transaction, found: Sequence[Conflict], withdrawn: Sequence[Conflict]) -> None:
+    """One message for each ticket: a device that is out of its mind makes thousands of conflicts."""
+    tx.once_committed(partial(_count, found))
+    for each in {each.ticket_id: each for each in found}.values():
+        tx.publish(alerts_topic(each.event_id), conflict_changed("conflict_detected", each))
+    for each in {each.ticket_id: each for each in withdrawn}.values():
+        tx.publish(alerts_topic(each.event_id), conflict_changed("conflict_withdrawn", each))
+
+
+def forget_last_scans(tx: Transaction, codes: Iterable[str]) -> None:
+    """Every cache forgets what it knew of these tickets."""
+    tx.drop(*(last_scan_key(tx.organization_id, code) for code in codes))
+
+
+def _count(found: Sequence[Conflict]) -> None:
+    alike = Counter((each.event_id, each.kind, each.severity) for each in found)
+    for (event_id, kind, severity), count in alike.items():
+        metrics.conflicts_found.labels(kind, severity).inc(count)
+        log.info(
+            "conflict.detected",
+            event_id=str(event_id),
+            kind=kind,
+            severity=severity,
+            count=count,
+        )
+
+
+def _audit_entries(
+    caller: Caller, action: str, conflicts: Sequence[Conflict]
+) -> list[NewAuditEntry]:
+    """One for each ticket; the conflicts themselves are kept."""
+    by_ticket: dict[UUID, list[Conflict]] = {}
+    for each in conflicts:
+        by_ticket.setdefault(each.ticket_id, []).append(each)
+    entries: list[NewAuditEntry] = []
+    for ticket_id, those in by_ticket.items():
+        changes: dict[str, object] = {
+            "count": len(those),
+            "conflicts": [
+                {
+                    "kind": each.kind,
+                    "scan_id": each.scan_id,
+                    "winner_scan_id": each.winner_scan_id,
+                    "state": each.state,
+                }
+                for each in those[:RECORDED_MAX]
+            ],
+        }
+        entries.append(NewAuditEntry(caller, action, "Ticket", ticket_id, changes))
+    return entries

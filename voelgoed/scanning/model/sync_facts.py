@@ -1,0 +1,116 @@
+"""What decisions about offline deliveries are made from, and the rows that they become."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.infra.shapes import EARLIEST
+from voelgoed.scanning.model.conflicts import Conflict
+from voelgoed.scanning.model.decisions import EventFacts, Reason
+from voelgoed.scanning.model.devices import DeviceAssignment
+from voelgoed.scanning.model.scan_history import HistoryScan
+from voelgoed.scanning.model.scans import Scan
+from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
+from voelgoed.scanning.model.sync import BatchSync
+from voelgoed.ticketing.model.admissions import Reissued, ScannedTicket
+
+
+class SyncQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be known about some deliveries."""
+
+    batch_ids: Sequence[UUID]
+    device_ids: Sequence[UUID]
+    scan_ids: Sequence[UUID]
+    ticket_ids: Sequence[UUID]
+    codes: Sequence[str]
+    barcode_hashes: Sequence[str]
+    gate_ids: Sequence[UUID]
+    gate_codes: Sequence[str]
+    oldest: datetime
+    """Of the scans' moments."""
+    newest: datetime
+
+
+def question_about_scans(
+    scan_ids: Sequence[UUID] = (), ticket_ids: Sequence[UUID] = ()
+) -> SyncQuestion:
+    """What is to be known about scans that are kept, and about tickets, where nothing is delivered."""
+    return SyncQuestion(
+        batch_ids=(),
+        device_ids=(),
+        scan_ids=scan_ids,
+        ticket_ids=ticket_ids,
+        codes=(),
+        barcode_hashes=(),
+        gate_ids=(),
+        gate_codes=(),
+        oldest=EARLIEST,
+        newest=EARLIEST,
+    )
+
+
+class KnownScan(Scan, frozen=True, kw_only=True):
+    stateless_reason: Reason | None
+    """What is against it whatever else was scanned; None for a scan that was made online."""
+
+
+class KeptAnswer(msgspec.Struct, frozen=True):
+    """The answer to a delivery that came before."""
+
+    batch_id: UUID
+    fingerprint: str
+    answer: str
+
+
+class SyncFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """All that decisions about deliveries are made from, read at one moment."""
+
+    devices: Mapping[UUID, ScanningDevice]
+    """The devices as they are now."""
+    assignments: Mapping[UUID, Sequence[DeviceAssignment]]
+    """Where each device was, by its id."""
+    answers: Mapping[UUID, KeptAnswer]
+    """By batch id."""
+    gates: Mapping[UUID, ScanningGate]
+    gate_codes: Mapping[tuple[UUID, str], UUID]
+    """The ids of gates, by event and code."""
+    events: Mapping[UUID, EventFacts]
+    manifest_versions: Mapping[UUID, int]
+    """By event."""
+    tickets: Sequence[ScannedTicket]
+    reissues: Mapping[UUID, Sequence[Reissued]]
+    """By ticket."""
+    keys: Mapping[UUID, Mapping[int, bytes]]
+    """The public keys of each event, by their numbers."""
+    known: Mapping[UUID, KnownScan]
+    """Scans that are kept already, by their ids."""
+    annulled: frozenset[UUID]
+    unreviewed: Mapping[UUID, HistoryScan]
+    """Scans that wait for review."""
+    histories: Mapping[UUID, Sequence[HistoryScan]]
+    """Of each ticket, the scans that let somebody through."""
+    conflicts: Sequence[Conflict]
+    """Of those tickets."""
+    nearby_entries: Mapping[UUID, Sequence[datetime]]
+    """Moments of entries that each device had brought before, about the time of those it brings now."""
+
+
+class SyncedScan(KnownScan, frozen=True, kw_only=True):
+    batch_id: UUID
+
+
+class NewBatch(BatchSync, frozen=True, kw_only=True):
+    fingerprint: str
+    """Of what was sent."""
+    answer: str
+
+
+class SyncSuccess(msgspec.Struct, frozen=True, kw_only=True):
+    """A device delivered something."""
+
+    device_id: UUID
+    key_version: int
+    offset_s: float | None
+    """Of its clock, as measured with the delivery; None where the device did not tell its time."""

@@ -1,0 +1,143 @@
+"""What becomes of tickets, scans, counts and conflicts when more is known of some tickets' scans."""
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from voelgoed.scanning.model.conflicts import Conflict
+from voelgoed.scanning.model.decisions import EventFacts
+from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.scan_history import Clash, HistoryScan, JudgedHistory, Ruling
+from voelgoed.scanning.rules.conflicts import clashes_of, conflict_changes
+from voelgoed.scanning.rules.facts import attendance_of, ticket_facts
+from voelgoed.scanning.rules.reconcile import reconcile
+from voelgoed.scanning.rules.tally import Tally
+from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
+from voelgoed.ticketing.model.tickets import TicketStatus
+
+
+class HistoryPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be written, as data."""
+
+    attendance: list[Attendance]
+    rulings: list[Ruling]
+    conflicts: list[Conflict]
+    """Those that are new, or that another scan wins than before."""
+    withdrawn: list[Conflict]
+    counts: list[Counted]
+    """By how much they change."""
+    codes: dict[UUID, str]
+    """The codes of the tickets, by their ids."""
+
+
+class HistoryPlanner:
+    """Collects the changes of several tickets into one plan."""
+
+    def __init__(
+        self, conflicts: Iterable[Conflict], new_ids: Iterator[UUID], now: datetime
+    ) -> None:
+        """`conflicts` are those that are known of the tickets."""
+        self._known = list(conflicts)
+        self._new_ids = new_ids
+        self._now = now
+        self._attendance: list[Attendance] = []
+        self._rulings: list[Ruling] = []
+        self._clashes: list[Clash] = []
+        self._codes: dict[UUID, str] = {}
+        self._tally = Tally()
+
+    def change(
+        self,
+        ticket: ScannedTicket,
+        event: EventFacts,
+        before: Sequence[HistoryScan],
+        after: Sequence[HistoryScan],
+        frozen: Collection[UUID],
+        *,
+        is_locked: bool = False,
+        status: TicketStatus | None = None,
+    ) -> JudgedHistory:
+        """The ticket's history was `before` and is `after`; the scans that are frozen keep their
+        resolution. `status` is what the ticket is made at the same time, if anything."""
+        facts = msgspec.structs.replace(ticket_facts(ticket), status=status or ticket.status)
+        judged = reconcile(event, facts, after, frozen)
+        counted = [
+            each for each in before if each.resolution and each.resolution.status == "admitted"
+        ]
+        self._count(ticket, attendance_of(ticket), counted, -1)
+        counts = [each.scan for each in judged.scans if each.resolution.status == "admitted"]
+        self._count(ticket, judged.state.attendance, counts, 1)
+        seen = None if is_locked else ticket.seen
+        self._attendance.append(msgspec.structs.replace(judged.state.attendance, seen=seen))
+        self._rule(before, judged)
+        self._clashes += clashes_of(judged.scans)
+        self._codes[ticket.id] = ticket.code
+        return judged
+
+    def _count(
+        self,
+        ticket: ScannedTicket,
+        attendance: Attendance,
+        admitted: Iterable[HistoryScan],
+        sign: int,
+    ) -> None:
+        for scan in admitted:
+            here = self._tally.presence(scan.event_id, scan.day, scan.gate_id, scan.zone_id)
+            is_entry = scan.direction == "entry"
+            self._tally.change(here, entries=sign * is_entry, exits=sign * (not is_entry))
+        if attendance.is_inside:
+            assert attendance.last_entry_day is not None
+            assert attendance.last_gate_id is not None
+            inside = self._tally.presence(
+                ticket.event_id,
+                attendance.last_entry_day,
+                attendance.last_gate_id,
+                ticket.zone_id,
+            )
+            self._tally.change(inside, inside=sign)
+        for head in attendance.irregular:
+            inside = self._tally.presence(ticket.event_id, head.day, head.gate_id, head.zone_id)
+            self._tally.change(inside, inside=sign, irregular=sign)
+
+    def add_ruling(self, ruling: Ruling) -> None:
+        """About a scan that is in no ticket's history."""
+        self._rulings.append(ruling)
+
+    def add_head(self, event_id: UUID, day: dt.date, gate_id: UUID) -> None:
+        """Somebody was let in with what is no ticket of the event: they are inside all the same."""
+        here = self._tally.presence(event_id, day, gate_id, None)
+        self._tally.change(here, inside=1, irregular=1)
+
+    def _rule(self, before: Sequence[HistoryScan], judged: JudgedHistory) -> None:
+        was_let_in = {each.id: each.is_let_in for each in before}
+        for each in judged.scans:
+            scan, resolution = each.scan, each.resolution
+            if scan.resolution is None:
+                continue
+            if scan.resolution == resolution and was_let_in.get(scan.id) == scan.is_let_in:
+                continue
+            ruling = Ruling(
+                scan_id=scan.id,
+                event_id=scan.event_id,
+                is_let_in=scan.is_let_in,
+                status=resolution.status,
+                reason_denied=resolution.reason,
+                entry_number=resolution.entry_number,
+                day=scan.day,
+            )
+            self._rulings.append(ruling)
+
+    def plan(self) -> HistoryPlan:
+        known = [each for each in self._known if each.ticket_id in self._codes]
+        changes = conflict_changes(known, self._clashes, self._new_ids, self._now)
+        return HistoryPlan(
+            attendance=self._attendance,
+            rulings=self._rulings,
+            conflicts=changes.found,
+            withdrawn=changes.withdrawn,
+            counts=self._tally.changes(),
+            codes=self._codes,
+        )
