@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { KeyRefused, NoGate, NothingRead, NotPaired, Refused, StorageFull } from './faults.ts';
 import type { Scene } from './testing.ts';
 import { json, ready, refused, scene } from './testing.ts';
-import { codeOf, manifestOf, OTHER_EVENT, ticketIdOf } from './testing_manifest.ts';
+import { codeOf, entryOf, manifestOf, OTHER_EVENT, ticketIdOf } from './testing_manifest.ts';
 
 let at: Scene;
 beforeEach(() => (at = scene()));
@@ -77,12 +77,17 @@ test('of who left and may return the server says from when', async () => {
 
 test('of who left here and comes again the device alone says from when they may return', async () => {
   const device = await ready(at);
+  const tickets = [{ ...(await entryOf(3)), entry_limit: null }];
+  const manifest = await manifestOf(2, at.world.ms, 0, { tickets });
+  at.server.manifests.push(manifest);
+  await device.hydrate();
   const entry = await device.scan(codeOf(3), 'entry', { offline: true });
+  at.world.ms += 50_000;
   const exit = await device.scan(codeOf(3), 'exit', { offline: true });
+  at.world.ms += 10_000;
   const again = await device.scan(codeOf(3), 'entry', { offline: true });
   expect(again).toMatchObject({ reason: 'already_scanned', left_at: exit.at });
-  const { dedup_window_s } = at.server.manifests.at(-1)!.event;
-  expect(again.may_return_at).toBe(entry.at + dedup_window_s * 1_000_000);
+  expect(again.may_return_at).toBe(entry.at + manifest.event.dedup_window_s * 1_000_000);
 });
 
 test('what nobody knows is red though it comes with 404', async () => {
