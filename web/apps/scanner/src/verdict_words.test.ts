@@ -72,16 +72,17 @@ test('who left within the duplicate window reads when they left and when they ma
   const time = (moment: number) => timeText(en, moment, at);
   expect(said(denied)).toMatchObject({
     headline: 'Too early to return',
-    details: [`Left ${time(at - MINUTE_US)}. May return from ${time(at + MINUTE_US)}.`],
+    details: [`Left ${time(at - MINUTE_US)}.`, `May return from ${time(at + MINUTE_US)}.`],
   });
   expect(said(denied, false, af).details).toEqual([
-    `Uit om ${time(at - MINUTE_US)}. Mag terugkom vanaf ${time(at + MINUTE_US)}.`,
+    `Uit om ${time(at - MINUTE_US)}.`,
+    `Mag terugkom vanaf ${time(at + MINUTE_US)}.`,
   ]);
   const noEntryLeft = said({ ...denied, may_return_at: null });
   expect(noEntryLeft.headline).toBe('Already scanned');
   expect(noEntryLeft.details).toEqual([`Left ${time(at - MINUTE_US)}.`]);
   const withSeconds = said({ ...denied, may_return_at: at + MINUTE_US + 1 });
-  expect(withSeconds.details[0]).toContain(`from ${time(at + 2 * MINUTE_US)}.`);
+  expect(withSeconds.details[1]).toContain(`from ${time(at + 2 * MINUTE_US)}.`);
 });
 
 test('who left and has no entry left reads when they left', () => {

@@ -64,7 +64,7 @@ function entryDetails(words: Messages, answer: ScanAnswer): string[] {
 
 /** Only of who is sent away: whoever may come in need not be told when they last did. */
 function lastScan(words: Messages, answer: ScanAnswer): string[] {
-  if (answer.left_at !== null) return [exitText(words, answer, answer.left_at)];
+  if (answer.left_at !== null) return lastExit(words, answer, answer.left_at);
   const { last_scanned_at: at, last_gate: gate } = answer.shown;
   if (at === null || answer.colour !== 'red') return [];
   const when = words.verdict.lastScanned(
@@ -75,12 +75,12 @@ function lastScan(words: Messages, answer: ScanAnswer): string[] {
 }
 
 /** When somebody left says more than when they came, and when they may return says what to do. */
-function exitText(words: Messages, { at, may_return_at }: ScanAnswer, leftAt: Moment): string {
+function lastExit(words: Messages, { at, may_return_at }: ScanAnswer, leftAt: Moment): string[] {
   const left = words.verdict.left(timeText(words, leftAt, at));
-  if (may_return_at === null) return left;
+  if (may_return_at === null) return [left];
   // Whoever returns at the minute that is shown must be let in.
   const minute = Math.ceil(may_return_at / MINUTE_US) * MINUTE_US;
-  return `${left} ${words.verdict.mayReturn(timeText(words, minute, at))}`;
+  return [left, words.verdict.mayReturn(timeText(words, minute, at))];
 }
 
 function marksOf(words: Messages, answer: ScanAnswer, isPractice: boolean): string[] {
