@@ -3,6 +3,7 @@ the reference device over real HTTP."""
 
 import asyncio
 import math
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -50,7 +51,7 @@ async def test_1_from_the_manifest_to_the_conflict(gates: Gatehouse):
     assert [first.colour, other.colour, again.colour] == ["green", "green", "red"]
     assert (again.outcome, again.reason) == ("duplicate", "already_scanned")
     assert elsewhere.colour == "green", "south cannot know of north"
-    await sync(north)
+    assert (await sync(north)).conflicts == [], "north and the server denied the same scan"
     report = await sync(south)
     assert report.conflicts == [elsewhere.scan_id]
     await gates.require_nothing_lost()
@@ -65,6 +66,28 @@ async def test_1_from_the_manifest_to_the_conflict(gates: Gatehouse):
         again.scan_id: ("duplicate_scan", "low"),
         elsewhere.scan_id: ("double_entry", "critical"),
     }
+
+
+async def test_who_left_and_comes_too_early_hears_when_they_may_return(gates: Gatehouse):
+    [ticket] = await gates.world.tickets(1)
+    north = await gates.device(0)
+    barcode = await gates.world.barcode(ticket)
+    await scan(north, barcode, offline=True)
+    gates.pass_(seconds=50)
+    await scan(north, barcode, "exit", offline=True)
+    gates.pass_(seconds=10)
+    alone = await scan(north, barcode, offline=True)
+    entered, left, _ = north.store.scans()
+    assert alone.left_at == left.scanned_at_corrected
+    assert alone.may_return_at == entered.scanned_at_corrected + timedelta(seconds=300)
+    assert re.search(r" Left \d+ s ago\. May return in \d+ min\.$", alone.message)
+    await sync(north)
+    kept = await gates.kept()
+    left_at = kept[left.scan_id]["scanned_at_canonical"]
+    returns_at = kept[entered.scan_id]["scanned_at_canonical"] + timedelta(seconds=300)
+    online = await scan(north, barcode)
+    assert not online.is_offline
+    assert (online.left_at, online.may_return_at) == (left_at, returns_at)
 
 
 async def test_2_an_earlier_scan_that_arrives_later_is_the_first_entry(gates: Gatehouse):

@@ -179,6 +179,8 @@ BASE: dict[str, Any] = {
     "own": [],
 }
 EVENING = BASE["at"]
+LEFT = "2026-06-05T17:59:00.000000Z"
+"""A minute before that."""
 ADMITTED = "admitted"
 STANDS = {"text": of_the_field(STANDING)}
 NEW = {"text": of_the_field()}
@@ -313,6 +315,24 @@ def what_the_rule_says() -> dict[str, tuple[dict[str, Any], str]]:
         "inside since yesterday": (
             standing(types(reentry="after_exit"), **early) | {"at": "2026-06-06T18:00:00.000000Z"},
             ADMITTED,
+        ),
+        "came a moment ago and left": (
+            standing(**came("2026-06-05T17:58:00.000000Z", is_inside=False, last_exit_at=LEFT)),
+            "already_scanned",
+        ),
+        "came a moment ago and left, no re-entry": (
+            standing(
+                types(reentry="never"),
+                **came("2026-06-05T17:58:00.000000Z", is_inside=False, last_exit_at=LEFT),
+            ),
+            "already_scanned",
+        ),
+        "all entries of today used, and left": (
+            standing(
+                types(max_daily_entries=1),
+                **came(early["last_scanned_at"], is_inside=False, last_exit_at=LEFT),
+            ),
+            "daily_limit_reached",
         ),
         "all entries used": (seated(**early), "entry_limit_reached"),
         "one entry left": (standing(entry_limit=2, **early), ADMITTED),
@@ -457,6 +477,47 @@ def whom_the_device_let_in() -> dict[str, tuple[dict[str, Any], str]]:
             },
             ADMITTED,
         ),
+        "let in here a moment ago, and left here": (
+            STANDS | {"own": [mine(later), mine(LEFT, direction="exit")]},
+            "already_scanned",
+        ),
+        "let in here, left here, and let in here again a moment ago": (
+            STANDS
+            | {
+                "own": [
+                    mine("2026-06-05T17:50:00.000000Z"),
+                    mine("2026-06-05T17:52:00.000000Z", direction="exit"),
+                    mine(later),
+                ]
+            },
+            "already_scanned",
+        ),
+        "came elsewhere, and left here a moment ago": (
+            STANDS
+            | {
+                "manifest": tickets(**came(later)),
+                "own": [mine(LEFT, direction="exit")],
+            },
+            "already_scanned",
+        ),
+        "left elsewhere as the manifest knows, and then let in here": (
+            STANDS
+            | {
+                "manifest": tickets(
+                    **came(morning, is_inside=False, last_exit_at="2026-06-05T11:30:00.000000Z")
+                ),
+                "own": [mine(later)],
+            },
+            "already_scanned",
+        ),
+        "all entries used here, and left here": (
+            STANDS
+            | {
+                "manifest": tickets(entry_limit=1),
+                "own": [mine(morning), mine("2026-06-05T14:00:00.000000Z", direction="exit")],
+            },
+            "entry_limit_reached",
+        ),
         "own scans in the wrong order": (
             STANDS
             | {
@@ -590,6 +651,9 @@ def expected(given: dict[str, Any]) -> dict[str, Any]:
         return {"undecided": decision}
     told = msgspec.to_builtins(decision)
     verdict, shown = told.pop("verdict"), told.pop("shown")
+    for said in ("left_at", "may_return_at"):
+        if (moment := getattr(decision.verdict, said)) is not None:
+            verdict[said] = f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
     if (last := decision.shown.last_scanned_at) is not None:
         shown["last_scanned_at"] = f"{last:%Y-%m-%dT%H:%M:%S.%f}Z"
     shown = {name: value for name, value in shown.items() if value}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voelgoed.events.model import EventDay
-from voelgoed.scanning.model.decisions import Reason, Verdict
+from voelgoed.scanning.model.decisions import REASONS_OF_HISTORY, Reason, Verdict
 from voelgoed.scanning.rules.decision import Case, day_of, decide
 
 CONTRACT: dict[str, Any] = msgspec.json.decode(
@@ -83,6 +83,25 @@ def test_whatever_is_given_there_is_one_decision_with_all_that_belongs_to_it(
     assert (verdict.entry_number is not None) == is_entry
     assert (verdict.day is not None) == is_entry
     assert (verdict.seconds_since_last_scan is not None) == (verdict.reason == "already_scanned")
+    assert verdict.left_at in (None, case.history.left_at)
+    assert verdict.left_at is None or verdict.reason in REASONS_OF_HISTORY
+    assert verdict.may_return_at is None or verdict.left_at is not None
+
+
+@given(mixtures, moments)
+def test_whoever_returns_when_they_may_is_not_denied_because_of_the_past(
+    mixture: dict[str, Any], at: datetime
+):
+    history = {"entries": 1, "last_scanned_at": at, "left_at": at + timedelta(seconds=5)}
+    by_day = {day_of(case_of(mixture).event.days, at): 1}
+    history = {**mixture.get("history", {}), "inside_day": None, "entries_by_day": by_day} | history
+    attempt = {**mixture.get("attempt", {}), "at": at + timedelta(seconds=10)}
+    case = case_of({**mixture, "attempt": attempt, "history": history})
+    returns_at = decide(case).may_return_at
+    if returns_at is not None:
+        later = msgspec.structs.replace(case.attempt, at=returns_at)
+        again = decide(msgspec.structs.replace(case, attempt=later))
+        assert again.reason not in REASONS_OF_HISTORY
 
 
 @given(mixtures, st.integers(0, 10_000), st.integers(0, 10_000))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voelgoed.scanning.rules.attendance import come_in, leave
-from voelgoed.scanning.rules.facts import later
+from voelgoed.scanning.rules.facts import history_of, later
 from voelgoed.scanning.rules.replay import blank
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
@@ -36,3 +36,11 @@ def test_a_ticket_that_nobody_came_with_takes_the_clocks_word():
     assert later(NOON, attendance) == later(NOON, None) == NOON
     past = msgspec.structs.replace(attendance, last_exit_at=NOON - timedelta(seconds=1))
     assert later(NOON, past) == NOON
+
+
+def test_whoever_is_outside_has_left_when_they_were_last_seen_leaving():
+    came = come_in(blank(UUID(int=2), "active"), NOON, GATE, NOON.date())
+    left = leave(came, NOON + timedelta(minutes=1))
+    back = come_in(left, NOON + timedelta(minutes=10), GATE, NOON.date())
+    histories = [history_of(each) for each in (came, left, back)]
+    assert [each.left_at for each in histories] == [None, NOON + timedelta(minutes=1), None]

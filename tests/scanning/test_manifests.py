@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode, urlsafe_b64decode
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 from uuid import uuid4
@@ -106,6 +106,24 @@ async def test_a_scan_elsewhere_is_told(world: World, clock: MovableClock):
     [delta] = reader.deltas
     assert [each["ticket_id"] for each in delta["tickets"]] == [str(ticket.id)]
     assert "settings" not in delta
+
+
+async def test_an_exit_elsewhere_is_told(world: World, clock: MovableClock):
+    ticket = await world.ticket("A1")
+    reader = await a_reader(world)
+    other = await world.device(world.gates[1])
+    assert await world.verdict(other, ticket.code) == "admitted"
+    left = (await world.scan(other, ticket.code, direction="exit")).json()
+    clock.ahead += LATER
+    await reader.update()
+    entry = reader.entry(ticket.id)
+    assert "is_inside" not in entry
+    assert entry["last_exit_at"] == moment_text(datetime.fromisoformat(left["scanned_at"]))
+    clock.ahead += timedelta(seconds=300)
+    assert await world.verdict(other, ticket.code) == "admitted"
+    clock.ahead += LATER
+    await reader.update()
+    assert "last_exit_at" not in reader.entry(ticket.id), "somebody came in with it again"
 
 
 async def test_nothing_in_it_is_personal_nor_a_code(world: World):

@@ -164,6 +164,7 @@ def test_it_is_the_same_whether_the_manifest_or_the_device_itself_remembers(
         "last_scanned_at": history.last_scanned_at.isoformat(),
         "last_gate": story.last_gate,
         "is_inside": history.inside_day is not None,
+        "last_exit_at": history.left_at and history.left_at.isoformat(),
     }
     if datetime.fromisoformat(at) < history.last_scanned_at:
         return  # a manifest tells of its last day only

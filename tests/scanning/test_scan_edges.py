@@ -1,7 +1,8 @@
 """Each row of the document's table of edge cases, and what else may be sent."""
 
 import asyncio
-from datetime import timedelta
+import re
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -203,6 +204,50 @@ async def test_a_scan_id_is_for_one_scan(world: World):
     ):
         answer = await world.scan(who, code, scan_id=scan_id, **more)
         assert (answer.status_code, answer.json()["error"]) == (409, "scan_id_reused")
+
+
+async def test_who_left_and_comes_too_early_hears_when_they_may_return(
+    world: World, clock: MovableClock
+):
+    device, ticket = await world.device(), await world.ticket()
+    entered = (await world.scan(device, ticket.code)).json()
+    clock.ahead += timedelta(seconds=50)
+    left = (await world.scan(device, ticket.code, direction="exit")).json()
+    clock.ahead += timedelta(seconds=10)
+    body = world.body(device, ticket.code)
+    answer = (await world.client.post("/api/scans", json=body, headers=device.headers)).json()
+    assert (answer["reason"], answer["left_at"]) == ("already_scanned", left["scanned_at"])
+    returns_at = datetime.fromisoformat(answer["may_return_at"])
+    assert returns_at == datetime.fromisoformat(entered["scanned_at"]) + timedelta(seconds=300)
+    said = r"✗ Ticket already scanned\. Access denied\. Left \d+ s ago\. May return in \d+ min\."
+    assert re.fullmatch(said, answer["message"])
+    again = (await world.client.post("/api/scans", json=body, headers=device.headers)).json()
+    assert again == answer
+    clock.ahead += timedelta(seconds=240)
+    assert await world.verdict(device, ticket.code) == "admitted"
+
+
+async def test_who_left_hears_the_same_whatever_a_cache_remembers_of_their_entry(
+    database_url: str, clock: MovableClock, valkey: ValkeyServer, patience: None
+):
+    """An exit drops what this process and Redis remember of the entry."""
+    async with (
+        a_node(database_url, clock, valkey.connection_url, master_key=MASTER_KEY) as services,
+        serving(services) as url,
+        a_client(url) as client,
+    ):
+        world = await a_world(services, client, await a_tenant(services, "acme"))
+        device, ticket = await world.device(), await world.ticket()
+        barcode = await world.barcode(ticket)
+        assert await world.verdict(device, barcode) == "admitted"
+        assert await world.verdict(device, barcode) == "already_scanned"
+        left = (await world.scan(device, barcode, direction="exit")).json()
+        by_memory = (await world.scan(device, barcode)).json()
+        services.cache.forget_all()
+        by_redis = (await world.scan(device, barcode)).json()
+        for answer in (by_memory, by_redis):
+            assert (answer["reason"], answer["left_at"]) == ("already_scanned", left["scanned_at"])
+            assert "may_return_at" in answer
 
 
 async def test_who_leaves_is_counted_and_may_come_again(world: World, clock: MovableClock):

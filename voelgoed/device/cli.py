@@ -200,6 +200,10 @@ def _show(answer: ScanAnswer) -> None:
     if answer.colour == "red" and shown.last_scanned_at:
         where = f" at {shown.last_gate}" if shown.last_gate else ""
         _say(f"  last scanned {shown.last_scanned_at.astimezone():%a %H:%M:%S}{where}")
+    if answer.left_at:
+        _say(f"  left {answer.left_at.astimezone():%a %H:%M:%S}")
+    if answer.may_return_at:
+        _say(f"  may return from {answer.may_return_at.astimezone():%a %H:%M:%S}")
     if answer.is_offline:
         _say("  decided here; waits to be synced", style="dim")
 

@@ -88,6 +88,9 @@ class ScanAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Decided here, to be brought to the server later."""
     ticket_id: UUID | None = None
     entry_number: int | None = None
+    left_at: datetime | None = None
+    """When the person left, if the ticket is denied because of its earlier entries."""
+    may_return_at: datetime | None = None
     shown: Shown = Shown()
 
 

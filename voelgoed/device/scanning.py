@@ -16,11 +16,11 @@ from voelgoed.device.client import Device
 from voelgoed.device.ledger import signed
 from voelgoed.device.link import require
 from voelgoed.device.model import LoggedScan, NothingRead, ScanAnswer, ServerAway, SyncStatus
-from voelgoed.scanning.model.decisions import Direction, Reason
+from voelgoed.scanning.model.decisions import Direction, Reason, Verdict
 from voelgoed.scanning.model.offline import Decision, Shown, Undecided
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.scans import PRESENTED_MAX, Answer
-from voelgoed.scanning.rules.answers import DENIED, GOODBYE, WELCOME, WELCOME_BACK
+from voelgoed.scanning.rules.answers import GOODBYE, WELCOME, WELCOME_BACK, denial_message
 from voelgoed.scanning.rules.manifest import barcode_hash, moment_text
 from voelgoed.scanning.rules.offline import decide_offline, lacking
 from voelgoed.scanning.rules.outcomes import colour_of, outcome_of
@@ -128,6 +128,8 @@ def _heard(device: Device, attempt: _Attempt, answer: Answer) -> ScanAnswer:
         is_offline=False,
         ticket_id=ticket_id,
         entry_number=None if isinstance(answer.entry_number, UnsetType) else answer.entry_number,
+        left_at=None if isinstance(answer.left_at, UnsetType) else answer.left_at,
+        may_return_at=None if isinstance(answer.may_return_at, UnsetType) else answer.may_return_at,
         shown=Shown(
             seat=_seat_text(seat.row, seat.seat_number) if seat else None,
             zone=seat.block_name if seat else None,
@@ -155,7 +157,8 @@ def decide_alone(device: Device, attempt: _Attempt) -> ScanAnswer:
             own=device.ledger.own,
         )
     if isinstance(decision, Decision):
-        reason = decision.verdict.reason
+        verdict = decision.verdict
+        reason = verdict.reason
         _record(
             device, attempt, decision.outcome, reason, decision.ticket_id, decision.barcode_hash
         )
@@ -164,10 +167,12 @@ def decide_alone(device: Device, attempt: _Attempt) -> ScanAnswer:
             outcome=decision.outcome,
             colour=decision.colour,
             reason=reason,
-            message=_message(attempt.direction, reason, decision.verdict.entry_number),
+            message=_message(attempt.direction, at, verdict),
             is_offline=True,
             ticket_id=decision.ticket_id,
-            entry_number=decision.verdict.entry_number,
+            entry_number=verdict.entry_number,
+            left_at=verdict.left_at,
+            may_return_at=verdict.may_return_at,
             shown=decision.shown,
         )
     outcome, message = _NO_MANIFEST if decision is None else _UNDECIDED[decision]
@@ -182,12 +187,12 @@ def decide_alone(device: Device, attempt: _Attempt) -> ScanAnswer:
     )
 
 
-def _message(direction: Direction, reason: Reason | None, entry_number: int | None) -> str:
-    if reason is not None:
-        return DENIED[reason]
+def _message(direction: Direction, at: datetime, verdict: Verdict) -> str:
+    if verdict.reason is not None:
+        return denial_message(verdict.reason, at, verdict.left_at, verdict.may_return_at)
     if direction == "exit":
         return GOODBYE
-    return WELCOME if entry_number == 1 else WELCOME_BACK
+    return WELCOME if verdict.entry_number == 1 else WELCOME_BACK
 
 
 def _record(

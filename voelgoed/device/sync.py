@@ -183,7 +183,9 @@ def _settle(device: Device, batch: Outgoing, answer: Synced, report: SyncReport)
         else:
             frozen.append(_again(scan, "The server did not name it."))
     _close(device, frozen, report)
-    report.conflicts += [each.scan_id for each in answer.conflicts]
+    # A scan that this device denied and the server denies too is no conflict: they agree.
+    denied = {scan.scan_id for scan in frozen if scan.outcome != "valid"}
+    report.conflicts += [each.scan_id for each in answer.conflicts if each.scan_id not in denied]
 
 
 def _close(device: Device, scans: list[LoggedScan], report: SyncReport) -> None:

@@ -116,8 +116,40 @@ test('whoever leaves is scanned out, and may not come back with a ticket for one
   expect(await app.scan(stranger.barcode)).toMatchObject({ light: 'red' });
   await page.getByText('Entry', { exact: true }).first().click();
   await expect(page.getByText('EXIT: people are leaving')).toBeHidden();
-  expect(await app.scan(ticket.barcode)).toMatchObject({ light: 'red' });
+  const back = await app.scan(ticket.barcode);
+  expect(back.light).toBe('red');
+  expect(back.text).toMatch(/Left \d\d:\d\d\./);
+  expect(back.text).not.toContain('May return');
   await expectAllOnce(venue, app);
+});
+
+test('whoever left and comes back too early reads from when they may return, online and offline', async ({
+  app,
+  context,
+  gate,
+  page,
+  venue,
+}) => {
+  const ticket = await venue.importReturning();
+  await app.open();
+  await app.pairByTyping(await venue.pairingToken(gate, 'Phone'));
+  await app.keepVerdicts();
+  expect((await app.scan(ticket.barcode)).light).toBe('green');
+  await page.keyboard.press('Escape');
+  await page.getByText('Exit', { exact: true }).click();
+  expect((await app.scan(ticket.barcode)).text).toContain('GO OUT');
+  await page.keyboard.press('Escape');
+  await page.getByText('Entry', { exact: true }).first().click();
+  const expectWhen = async () => {
+    const { light, text } = await app.scan(ticket.barcode);
+    expect(light).toBe('red');
+    expect(text).toContain('Too early to return');
+    expect(text).toMatch(/Left \d\d:\d\d\.\s*May return from \d\d:\d\d\./);
+    await page.keyboard.press('Escape');
+  };
+  await expectWhen();
+  await context.setOffline(true);
+  await expectWhen();
 });
 
 test('practice decides as always and records nothing, here or there', async ({

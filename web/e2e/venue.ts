@@ -6,6 +6,7 @@ const IMPORT_MS_MAX = 120_000;
 const HOUR_MS = 3_600_000;
 const FLOOR = 'Floor';
 const TYPE = 'Standard';
+const RETURNING_TYPE = 'Returning';
 
 export interface Gate {
   id: string;
@@ -108,6 +109,20 @@ export class Venue {
     const lines = Array.from({ length: count }, () => `${TYPE},${FLOOR},${crypto.randomUUID()}`);
     const listed = await this.#import(['type,zone,reference', ...lines]);
     return Promise.all(listed.slice(listed.length - shown).map(({ id }) => this.#ticket(id)));
+  }
+
+  /** A ticket with which somebody may leave and come back. */
+  async importReturning(): Promise<Ticket> {
+    await this.organization.ask('POST', `/api/events/${this.eventId}/ticket-types`, {
+      name: RETURNING_TYPE,
+      kind: 'ga',
+      currency: 'ZAR',
+      prices: [{ amount_minor: 0 }],
+      entitlement: 'unlimited_multi_day',
+    });
+    const line = `${RETURNING_TYPE},${FLOOR},${crypto.randomUUID()}`;
+    const listed = await this.#import(['type,zone,reference', line]);
+    return this.#ticket(listed.at(-1)?.id ?? '');
   }
 
   /** A ticket for each of these seats. */

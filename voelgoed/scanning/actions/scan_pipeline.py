@@ -209,5 +209,8 @@ def _tell(tx: Transaction, scan: Scan, seat: SeatInfo | None) -> None:
     if scan.status == "denied":
         tx.publish(topic, denied(scan))
         return
+    if scan.direction == "exit":
+        # What a cache remembers of the entry does not say that they left.
+        tx.drop(admissions.last_scan_key(tx.organization_id, scan.ticket_code))
     tx.publish(topic, passed(scan, seat))
     tx.publish(occupancy_topic(tx.organization_id, scan.event_id), counted(scan))

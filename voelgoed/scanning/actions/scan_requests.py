@@ -123,6 +123,8 @@ def _denial(outcome: Outcome, verdict: Verdict) -> ScanDetails:
         last_scanned_at=before.last_scanned_at,
         seconds_since_last_scan=verdict.seconds_since_last_scan,
         last_gate_name=outcome.last_gate_name,
+        left_at=verdict.left_at,
+        may_return_at=verdict.may_return_at,
     )
 
 

@@ -113,6 +113,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     """The event's day on which they came in, if nobody saw them leave since."""
     irregular: int = 0
     """How many are inside with the ticket who had no right to come in."""
+    left_at: datetime | None = None
+    """When they left after their last entry. None while they are inside, or nobody saw them leave."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,3 +126,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """The event's day that an entry counts for."""
     seconds_since_last_scan: int | None = None
     """Of a ticket that was scanned already."""
+    left_at: datetime | None = None
+    """When the person left, if the ticket is denied because of its earlier entries."""
+    may_return_at: datetime | None = None
+    """From when a person who left is let in again; None where the ticket has no entry left."""

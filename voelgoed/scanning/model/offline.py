@@ -57,6 +57,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     last_scanned_at: datetime | None = None
     last_gate: str | None = None
     is_inside: bool = False
+    last_exit_at: datetime | None = None
+    """When somebody left with it after the last entry; None while they are inside."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

@@ -75,6 +75,8 @@ class ScanDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     last_scanned_at: datetime | None = None
     seconds_since_last_scan: int | None = None
     last_gate_name: str | None = None
+    left_at: datetime | None = None
+    may_return_at: datetime | None = None
     tier: Literal["hot", "warm"] | None = None
     """Which cache denied it; none where PostgreSQL decided."""
     overridden: Reason | None = None
@@ -131,3 +133,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     last_scanned_at: datetime | UnsetType = UNSET
     seconds_since_last_scan: int | UnsetType = UNSET
     last_gate_name: str | UnsetType = UNSET
+    left_at: datetime | UnsetType = UNSET
+    """When the person left, if the ticket is denied because of its earlier entries."""
+    may_return_at: datetime | UnsetType = UNSET
+    """From when a person who left is let in again; left out where the ticket has no entry left."""

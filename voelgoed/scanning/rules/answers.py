@@ -1,10 +1,15 @@
 """What a device is told. The same words whenever a scan is sent again."""
 
+import math
+from datetime import datetime
+
 from msgspec import UNSET
 
 from voelgoed.scanning.model.decisions import Reason
 from voelgoed.scanning.model.scans import Answer, GateInfo, OccupancyInfo, Scan, SeatInfo
 
+MINUTE_S = 60
+HOUR_S = 3600
 WELCOME = "✓ Entry permitted. Welcome!"
 WELCOME_BACK = "✓ Entry permitted. Welcome back!"
 GOODBYE = "✓ Exit recorded. Goodbye!"
@@ -30,6 +35,28 @@ DENIED: dict[Reason, str] = {
     "not_inside": "✗ Not inside: no entry was scanned.",
     "unverified": "✗ Recovered from a device; somebody must look at it.",
 }
+
+
+def denial_message(
+    reason: Reason, at: datetime, left_at: datetime | None, may_return_at: datetime | None
+) -> str:
+    """Durations, not clock times: whoever reads it may be in another time zone than the server."""
+    sentences = [DENIED[reason]]
+    if left_at is not None:
+        sentences.append(f"Left {_duration((at - left_at).total_seconds())} ago.")
+    if may_return_at is not None:
+        sentences.append(f"May return in {_duration((may_return_at - at).total_seconds())}.")
+    return " ".join(sentences)
+
+
+def _duration(seconds: float) -> str:
+    """Rounded up: whoever comes back after it is not too early."""
+    whole = math.ceil(max(seconds, 0))
+    if whole <= 2 * MINUTE_S:
+        return f"{whole} s"
+    if whole <= 2 * HOUR_S:
+        return f"{math.ceil(whole / MINUTE_S)} min"
+    return f"{math.ceil(whole / HOUR_S)} h"
 
 
 def percent_full(current: int, capacity: int) -> int:
@@ -83,5 +110,9 @@ def _denied(scan: Scan) -> Answer:
         if details.seconds_since_last_scan is None
         else details.seconds_since_last_scan,
         last_gate_name=details.last_gate_name or UNSET,
-        message=DENIED[scan.reason_denied],
+        left_at=details.left_at or UNSET,
+        may_return_at=details.may_return_at or UNSET,
+        message=denial_message(
+            scan.reason_denied, scan.scanned_at_canonical, details.left_at, details.may_return_at
+        ),
     )

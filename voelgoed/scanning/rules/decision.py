@@ -5,13 +5,14 @@ judged by the same cases (contracts/scan_decisions.json). Everything it needs is
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import get_args
 
 import msgspec
 
 from voelgoed.events.model import EventDay
 from voelgoed.scanning.model.decisions import (
+    REASONS_OF_HISTORY,
     Attempt,
     EventFacts,
     GateFacts,
@@ -40,10 +41,43 @@ def decide(case: Case) -> Verdict:
         return _leave(case, case.ticket)
     for refuse in _ENTRY:
         if (reason := refuse(case, case.ticket)) is not None:
-            since = _seconds_since(case) if reason == "already_scanned" else None
-            return Verdict(status="denied", reason=reason, seconds_since_last_scan=since)
+            return _deny(case, case.ticket, reason)
     day = day_of(case.event.days, case.attempt.at)
     return Verdict(status="admitted", entry_number=case.history.entries + 1, day=day)
+
+
+def _deny(case: Case, ticket: TicketFacts, reason: Reason) -> Verdict:
+    has_left = reason in _REASONS_AFTER_ENTRIES and case.history.left_at is not None
+    return Verdict(
+        status="denied",
+        reason=reason,
+        seconds_since_last_scan=_seconds_since(case) if reason == "already_scanned" else None,
+        left_at=case.history.left_at if has_left else None,
+        may_return_at=_may_return_at(case, ticket) if has_left else None,
+    )
+
+
+def _may_return_at(case: Case, ticket: TicketFacts) -> datetime | None:
+    """When the duplicate window has passed, and not before the ticket has an entry left."""
+    last = case.history.last_scanned_at
+    limit = _may_not_come_again(case, ticket) or _came_too_often(case, ticket)
+    if last is None or limit not in (None, "daily_limit_reached"):
+        return None
+    at = last + timedelta(seconds=case.event.dedup_window_s)
+    if limit == "daily_limit_reached":
+        next_day = _next_day(case, ticket)
+        if next_day is None:
+            return None
+        at = max(at, next_day.starts_at)
+    return at if at <= case.event.ends_at else None
+
+
+def _next_day(case: Case, ticket: TicketFacts) -> EventDay | None:
+    """The next of the event's days on which the ticket is valid."""
+    today = day_of(case.event.days, case.attempt.at)
+    dates = ticket.days or [day.date.isoformat() for day in case.event.days]
+    later = (day for day in case.event.days if today and day.date.isoformat() > today)
+    return next((day for day in later if day.date.isoformat() in dates), None)
 
 
 def judge_stateless(case: Case) -> Reason | None:
@@ -193,4 +227,6 @@ _ENTRY: tuple[Callable[[Case, TicketFacts], Reason | None], ...] = (
 """What is wrong with the ticket comes before what is wrong with the place: who is sent away should
 hear what will not change by waiting."""
 _HISTORY_CHECKS = (_scanned_just_now, _may_not_come_again, _came_too_often)
+_REASONS_AFTER_ENTRIES = REASONS_OF_HISTORY - {"exit_required"}
+"""Whoever must leave first has not left."""
 _REASONS: tuple[Reason, ...] = get_args(Reason)

@@ -85,6 +85,7 @@ def history_of(attendance: Attendance | None) -> History:
         last_scanned_at=attendance.last_scanned_at,
         inside_day=day if attendance.is_inside else None,
         irregular=irregular,
+        left_at=None if attendance.is_inside else attendance.last_exit_at,
     )
 
 

@@ -44,7 +44,8 @@ def story_of(manifest: Manifest, entry: Entry | None, unknown: Sequence[OwnScan]
     """The manifest's, and then what it does not know. An entry before its last one counts, but
     changes neither when somebody last came nor whether they are inside."""
     before = _history_of(entry)
-    entries, last, inside = before.entries, before.last_scanned_at, before.inside_day
+    entries, last = before.entries, before.last_scanned_at
+    inside, left = before.inside_day, before.left_at
     by_day, gate = dict(before.entries_by_day), entry and entry.last_gate
     for scan in unknown:
         is_later, day = last is None or scan.at > last, day_of(manifest.event.days, scan.at)
@@ -53,11 +54,15 @@ def story_of(manifest: Manifest, entry: Entry | None, unknown: Sequence[OwnScan]
             if day is not None:
                 by_day[day] = by_day.get(day, 0) + 1
             if is_later:
-                last, inside, gate = scan.at, day, scan.gate
+                last, inside, left, gate = scan.at, day, None, scan.gate
         elif is_later:
-            inside = None
+            inside, left = None, scan.at if left is None else max(left, scan.at)
     history = History(
-        entries=entries, entries_by_day=by_day, last_scanned_at=last, inside_day=inside
+        entries=entries,
+        entries_by_day=by_day,
+        last_scanned_at=last,
+        inside_day=inside,
+        left_at=left,
     )
     return Story(history, gate)
 
@@ -71,6 +76,7 @@ def _history_of(entry: Entry | None) -> History:
         entries_by_day={day: entry.day_entries},
         last_scanned_at=entry.last_scanned_at,
         inside_day=day if entry.is_inside else None,
+        left_at=entry.last_exit_at,
     )
 
 

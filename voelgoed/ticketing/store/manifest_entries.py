@@ -88,7 +88,9 @@ async def list_changed(
                 ',"last_scanned_at":"' || to_char(
                     last_scanned_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '"',
                 ',"last_gate":' || to_json(gates.codes ->> last_gate_id::text)::text,
-                CASE WHEN is_inside THEN ',"is_inside":true' END,
+                CASE WHEN is_inside THEN ',"is_inside":true'
+                     ELSE ',"last_exit_at":"' || to_char(
+                         last_exit_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '"' END,
                 '}') AS text
               FROM looked_at AS ticket, gates, kinds
         )

@@ -11,6 +11,8 @@ export function anAnswer(changes: Partial<ScanAnswer> = {}): ScanAnswer {
     why: 'online',
     ticket_id: '01990000-0000-7000-8000-000000000002',
     entry_number: 1,
+    left_at: null,
+    may_return_at: null,
     shown: { seat: null, zone: null, notes: [], last_scanned_at: null, last_gate: null },
     ...changes,
   };

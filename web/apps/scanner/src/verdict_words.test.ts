@@ -3,6 +3,7 @@ import { REASONS } from '@voelgoed/rules';
 import { expect, test } from 'vitest';
 import { ready, scene } from '../../../packages/device/src/testing.ts';
 import { codeOf } from '../../../packages/device/src/testing_manifest.ts';
+import { timeText } from './format.ts';
 import { LANGUAGES } from './messages/index.ts';
 import { anAnswer, aScan } from './testing.ts';
 import { loggedText, noteText, syncErrorText, verdictWords } from './verdict_words.ts';
@@ -56,6 +57,39 @@ test('a duplicate says when and where it was scanned', () => {
   expect(words.details[0]).toMatch(/^Last scanned \d\d:\d\d \(4 min ago\)$/);
   expect(words.details[1]).toBe('at North Main');
   expect(words.marks).toEqual([]);
+});
+
+test('who left within the duplicate window reads when they left and when they may return', () => {
+  const { at, shown } = anAnswer();
+  const denied = {
+    colour: 'red',
+    outcome: 'duplicate',
+    reason: 'already_scanned',
+    shown: { ...shown, last_scanned_at: at - 4 * MINUTE_US, last_gate: 'North Main' },
+    left_at: at - MINUTE_US,
+    may_return_at: at + MINUTE_US,
+  } as const;
+  const time = (moment: number) => timeText(en, moment, at);
+  expect(said(denied)).toMatchObject({
+    headline: 'Too early to return',
+    details: [`Left ${time(at - MINUTE_US)}.`, `May return from ${time(at + MINUTE_US)}.`],
+  });
+  expect(said(denied, false, af).details).toEqual([
+    `Uit om ${time(at - MINUTE_US)}.`,
+    `Mag terugkom vanaf ${time(at + MINUTE_US)}.`,
+  ]);
+  const noEntryLeft = said({ ...denied, may_return_at: null });
+  expect(noEntryLeft.headline).toBe('Already scanned');
+  expect(noEntryLeft.details).toEqual([`Left ${time(at - MINUTE_US)}.`]);
+  const withSeconds = said({ ...denied, may_return_at: at + MINUTE_US + 1 });
+  expect(withSeconds.details[1]).toContain(`from ${time(at + 2 * MINUTE_US)}.`);
+});
+
+test('who left and has no entry left reads when they left', () => {
+  const { at } = anAnswer();
+  const denied = { colour: 'red', outcome: 'invalid', reason: 'entry_limit_reached' } as const;
+  const words = said({ ...denied, left_at: at - MINUTE_US });
+  expect(words.details).toEqual([`Left ${timeText(en, at - MINUTE_US, at)}.`]);
 });
 
 test.each(REASONS)('%s has a sentence in both languages', (reason) => {

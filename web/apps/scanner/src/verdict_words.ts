@@ -1,14 +1,17 @@
 import type { Light, LoggedScan, ScanAnswer } from '@voelgoed/device';
+import type { Moment } from '@voelgoed/rules';
 import { sinceText, timeText } from './format.ts';
 import type { Messages } from './messages/index.ts';
 import { troubleText } from './troubles.ts';
 import { lightOf, type Verdict } from './verdict.svelte.ts';
 
+const MINUTE_US = 60_000_000;
+
 /** Everything that a verdict says in words, the largest first. */
 export interface VerdictWords {
   word: string;
   headline: string | null;
-  /** When and where it was scanned before, and which entry it is. */
+  /** When and where it was scanned before, when the person left, and which entry it is. */
   details: string[];
   /** Under which conditions it was decided. */
   marks: string[];
@@ -43,6 +46,9 @@ function wordOf(words: Messages, answer: ScanAnswer, light: Light): string {
 
 function headlineOf(words: Messages, answer: ScanAnswer, light: Light): string | null {
   if (light !== 'red') return null;
+  if (answer.reason === 'already_scanned' && answer.may_return_at !== null) {
+    return words.verdict.tooEarly;
+  }
   if (answer.reason) return words.reasons[answer.reason];
   if (answer.why === 'online' || answer.why === 'offline') return words.outcomes[answer.outcome];
   return words.verdict.undecided[answer.why];
@@ -58,6 +64,7 @@ function entryDetails(words: Messages, answer: ScanAnswer): string[] {
 
 /** Only of who is sent away: whoever may come in need not be told when they last did. */
 function lastScan(words: Messages, answer: ScanAnswer): string[] {
+  if (answer.left_at !== null) return lastExit(words, answer, answer.left_at);
   const { last_scanned_at: at, last_gate: gate } = answer.shown;
   if (at === null || answer.colour !== 'red') return [];
   const when = words.verdict.lastScanned(
@@ -65,6 +72,15 @@ function lastScan(words: Messages, answer: ScanAnswer): string[] {
     sinceText(words, at, answer.at),
   );
   return gate === null ? [when] : [when, words.verdict.lastGate(gate)];
+}
+
+/** When somebody left says more than when they came, and when they may return says what to do. */
+function lastExit(words: Messages, { at, may_return_at }: ScanAnswer, leftAt: Moment): string[] {
+  const left = words.verdict.left(timeText(words, leftAt, at));
+  if (may_return_at === null) return [left];
+  // Whoever returns at the minute that is shown must be let in.
+  const minute = Math.ceil(may_return_at / MINUTE_US) * MINUTE_US;
+  return [left, words.verdict.mayReturn(timeText(words, minute, at))];
 }
 
 function marksOf(words: Messages, answer: ScanAnswer, isPractice: boolean): string[] {

@@ -134,6 +134,10 @@ export interface ScanAnswer {
   why: Why;
   ticket_id: string | null;
   entry_number: number | null;
+  /** When the person left, if the ticket is denied because of its earlier entries. */
+  left_at: Moment | null;
+  /** From when a person who left is let in again; null where the ticket has no entry left. */
+  may_return_at: Moment | null;
   shown: Shown;
   /** The server has it; here there was no room for it, or no disk, and without a network it is not known. */
   is_unkept?: true;

@@ -22,6 +22,8 @@ interface OnlineAnswer {
   gate?: { gate_id: string } | null;
   last_scanned_at?: string | null;
   last_gate_name?: string | null;
+  left_at?: string | null;
+  may_return_at?: string | null;
 }
 
 const readSeatInfo = shaped<SeatInfo>({
@@ -43,6 +45,8 @@ export const readOnlineAnswer = shaped<OnlineAnswer>({
   gate: orNothing(fits(shaped<{ gate_id: string }>({ gate_id: isText }))),
   last_scanned_at: orNothing(isMoment),
   last_gate_name: orNothing(isText),
+  left_at: orNothing(isMoment),
+  may_return_at: orNothing(isMoment),
 });
 
 export interface Heard {
@@ -53,6 +57,8 @@ export interface Heard {
   reason: Reason | null;
   ticket_id: string | null;
   entry_number: number | null;
+  left_at: Moment | null;
+  may_return_at: Moment | null;
   /** Where the server has the device, which may have been moved. */
   gate_id: string | null;
   shown: Shown;
@@ -69,7 +75,6 @@ export const NOTHING_SHOWN: Shown = {
 export function toHeard(answer: OnlineAnswer): Heard {
   const reason = REASONS.find((each) => each === answer.reason) ?? null;
   const seat = answer.seat_info ?? null;
-  const last = answer.last_scanned_at ?? null;
   return {
     scan_id: answer.scan_id,
     at: parseMoment(answer.scanned_at),
@@ -77,15 +82,21 @@ export function toHeard(answer: OnlineAnswer): Heard {
     reason,
     ticket_id: answer.ticket_id ?? null,
     entry_number: answer.entry_number ?? null,
+    left_at: momentOf(answer.left_at),
+    may_return_at: momentOf(answer.may_return_at),
     gate_id: answer.gate?.gate_id ?? null,
     shown: {
       seat: seat && ([seat.row, seat.seat_number].filter(Boolean).join('-') || null),
       zone: seat?.block_name ?? null,
       notes: seat?.notes ?? [],
-      last_scanned_at: last === null ? null : parseMoment(last),
+      last_scanned_at: momentOf(answer.last_scanned_at),
       last_gate: answer.last_gate_name ?? null,
     },
   };
+}
+
+function momentOf(text: string | null | undefined): Moment | null {
+  return text === null || text === undefined ? null : parseMoment(text);
 }
 
 /** Whoever is denied for a reason that this app does not know yet is denied. */

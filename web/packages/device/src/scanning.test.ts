@@ -1,10 +1,10 @@
 import 'fake-indexeddb/auto';
-import { momentText } from '@voelgoed/rules';
+import { momentText, parseMoment } from '@voelgoed/rules';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { KeyRefused, NoGate, NothingRead, NotPaired, Refused, StorageFull } from './faults.ts';
 import type { Scene } from './testing.ts';
 import { json, ready, refused, scene } from './testing.ts';
-import { codeOf, manifestOf, OTHER_EVENT, ticketIdOf } from './testing_manifest.ts';
+import { codeOf, entryOf, manifestOf, OTHER_EVENT, ticketIdOf } from './testing_manifest.ts';
 
 let at: Scene;
 beforeEach(() => (at = scene()));
@@ -53,6 +53,41 @@ test('a scan that the server denies is red, with what it knows of the last one',
     reason: 'already_scanned',
     shown: { last_gate: 'South gate' },
   });
+});
+
+test('of who left and may return the server says from when', async () => {
+  const device = await ready(at);
+  const { time } = at.server;
+  at.server.weather = ({ body }) =>
+    json(200, {
+      status: 'denied',
+      reason: 'already_scanned',
+      scan_id: body['scan_id'],
+      direction: 'entry',
+      scanned_at: time,
+      left_at: '2026-06-05T18:04:00.000000Z',
+      may_return_at: '2026-06-05T18:09:00.000000Z',
+    });
+  expect(await device.scan(codeOf(3), 'entry')).toMatchObject({
+    reason: 'already_scanned',
+    left_at: parseMoment('2026-06-05T18:04:00.000000Z'),
+    may_return_at: parseMoment('2026-06-05T18:09:00.000000Z'),
+  });
+});
+
+test('of who left here and comes again the device alone says from when they may return', async () => {
+  const device = await ready(at);
+  const tickets = [{ ...(await entryOf(3)), entry_limit: null }];
+  const manifest = await manifestOf(2, at.world.ms, 0, { tickets });
+  at.server.manifests.push(manifest);
+  await device.hydrate();
+  const entry = await device.scan(codeOf(3), 'entry', { offline: true });
+  at.world.ms += 50_000;
+  const exit = await device.scan(codeOf(3), 'exit', { offline: true });
+  at.world.ms += 10_000;
+  const again = await device.scan(codeOf(3), 'entry', { offline: true });
+  expect(again).toMatchObject({ reason: 'already_scanned', left_at: exit.at });
+  expect(again.may_return_at).toBe(entry.at + manifest.event.dedup_window_s * 1_000_000);
 });
 
 test('what nobody knows is red though it comes with 404', async () => {

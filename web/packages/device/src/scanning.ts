@@ -149,7 +149,7 @@ async function learnFrom(core: Core, attempt: Attempt, answered: Answered): Prom
 }
 
 async function keepHeard(core: Core, attempt: Attempt, heard: Heard): Promise<ScanAnswer> {
-  const { at, outcome, reason, ticket_id, entry_number } = heard;
+  const { at, outcome, reason, ticket_id, entry_number, left_at, may_return_at } = heard;
   const isKept = await writeDown(core, attempt, heard);
   return {
     scan_id: attempt.scan_id,
@@ -161,6 +161,8 @@ async function keepHeard(core: Core, attempt: Attempt, heard: Heard): Promise<Sc
     why: 'online',
     ticket_id,
     entry_number,
+    left_at,
+    may_return_at,
     shown: await shownFor(core, attempt, heard),
     ...(isKept ? {} : { is_unkept: true }),
   };
@@ -250,6 +252,8 @@ function answerOf(
       why: decision,
       ticket_id: null,
       entry_number: null,
+      left_at: null,
+      may_return_at: null,
       shown: NOTHING_SHOWN,
     };
   }
@@ -261,6 +265,8 @@ function answerOf(
     why: 'offline',
     ticket_id: decision.ticket_id,
     entry_number: decision.verdict.entry_number,
+    left_at: decision.verdict.left_at,
+    may_return_at: decision.verdict.may_return_at,
     shown: decision.shown,
   };
 }

@@ -409,3 +409,14 @@ test('what the device denied and the server denies too is no result that the ser
   at.closeAll();
   expect(report.conflicts).toEqual([first.scan_id]);
 });
+
+test('what the server changed of another device’s results is not told as this one’s', async () => {
+  const at = scene();
+  const device = await ready(at);
+  at.server.weather = ({ path }) => (path === '/api/scans' ? 'lost' : 'fine');
+  await device.scan(codeOf(3), 'entry');
+  at.server.disputed.push(crypto.randomUUID());
+  const report = await device.sync();
+  at.closeAll();
+  expect(report).toMatchObject({ synced: 1, conflicts: [] });
+});

@@ -233,9 +233,10 @@ async function settle(
     return isSentAgain ? refused(scan, said) : { ...scan, sync_status: 'failed', last_error: said };
   });
   for (const { scan_id } of answer.conflicts) {
-    // Whom this device denied the server denies too: they agree.
+    // Whom this device denied the server denies too: they agree. What another device decided is not
+    // this one's result.
     const scan = await core.store.scan(scan_id);
-    if (scan === null || scan.outcome === 'valid') report.conflicts.push(scan_id);
+    if (scan?.outcome === 'valid') report.conflicts.push(scan_id);
   }
   const at = parseMoment(answer.server_time);
   await core.store.write((tx) => tx.keep('last_sync', at));

@@ -6,6 +6,7 @@ import type { Moment } from './moments.ts';
 /** What is known of the coming and going with a ticket. */
 export interface Attendance {
   last_scanned_at: Moment | null;
+  last_exit_at: Moment | null;
   last_entry_day: string | null;
   day_entries: number;
   is_inside: boolean;
@@ -17,11 +18,13 @@ export const NOBODY_CAME: History = {
   entries_by_day: {},
   last_scanned_at: null,
   inside_day: null,
+  left_at: null,
 };
 
 /** Of a ticket that nobody came with. */
 export const BLANK: Attendance = {
   last_scanned_at: null,
+  last_exit_at: null,
   last_entry_day: null,
   day_entries: 0,
   is_inside: false,
@@ -31,6 +34,7 @@ export const BLANK: Attendance = {
 export function comeIn(before: Attendance, at: Moment, day: string): Attendance {
   return {
     last_scanned_at: at,
+    last_exit_at: before.last_exit_at,
     last_entry_day: day,
     day_entries: before.last_entry_day === day ? before.day_entries + 1 : 1,
     is_inside: true,
@@ -38,8 +42,8 @@ export function comeIn(before: Attendance, at: Moment, day: string): Attendance 
   };
 }
 
-export function leave(before: Attendance): Attendance {
-  return { ...before, is_inside: false };
+export function leave(before: Attendance, at: Moment): Attendance {
+  return { ...before, is_inside: false, last_exit_at: at };
 }
 
 export function historyOf(attendance: Attendance): History {
@@ -50,5 +54,6 @@ export function historyOf(attendance: Attendance): History {
     entries_by_day: { [day]: attendance.day_entries },
     last_scanned_at: attendance.last_scanned_at,
     inside_day: attendance.is_inside ? day : null,
+    left_at: attendance.is_inside ? null : attendance.last_exit_at,
   };
 }

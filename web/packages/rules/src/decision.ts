@@ -5,19 +5,21 @@
  * (contracts/scan_decisions.json). Everything it needs is given to it.
  */
 
-import { REASONS } from './model.ts';
+import { REASONS, REASONS_OF_HISTORY } from './model.ts';
 import type { Case, EventDay, Reason, TicketFacts, Verdict } from './model.ts';
 import type { Moment } from './moments.ts';
 
 const MICROSECONDS_PER_SECOND = 1_000_000;
+/** Whoever must leave first has not left. */
+const AFTER_ENTRIES = new Set<Reason>(REASONS_OF_HISTORY);
+AFTER_ENTRIES.delete('exit_required');
 
 export function decide(situation: Case): Verdict {
   const { attempt, event, history, ticket } = situation;
   if (ticket === null) return denied('ticket_not_found');
   if (attempt.direction === 'exit') return leave(situation, ticket);
   const reason = first(ENTRY, situation, ticket);
-  if (reason === 'already_scanned') return denied(reason, secondsSince(situation));
-  if (reason !== null) return denied(reason);
+  if (reason !== null) return denied(reason, ofThePast(situation, ticket, reason));
   const admitted = { ...ADMITTED, entry_number: history.entries + 1 };
   return { ...admitted, day: dayOf(event.days, attempt.at) };
 }
@@ -47,10 +49,50 @@ const ADMITTED: Verdict = {
   entry_number: null,
   day: null,
   seconds_since_last_scan: null,
+  left_at: null,
+  may_return_at: null,
 };
 
-function denied(reason: Reason, seconds: number | null = null): Verdict {
-  return { ...ADMITTED, status: 'denied', reason, seconds_since_last_scan: seconds };
+type Past = Pick<Verdict, 'seconds_since_last_scan' | 'left_at' | 'may_return_at'>;
+
+function denied(reason: Reason, past?: Past): Verdict {
+  return { ...ADMITTED, status: 'denied', reason, ...past };
+}
+
+/** What a denial says of the ticket's earlier entries. */
+function ofThePast(situation: Case, ticket: TicketFacts, reason: Reason): Past {
+  const { left_at } = situation.history;
+  const hasLeft = AFTER_ENTRIES.has(reason) && left_at !== null;
+  return {
+    seconds_since_last_scan: reason === 'already_scanned' ? secondsSince(situation) : null,
+    left_at: hasLeft ? left_at : null,
+    may_return_at: hasLeft ? mayReturnAt(situation, ticket) : null,
+  };
+}
+
+/** When the duplicate window has passed, and not before the ticket has an entry left. */
+function mayReturnAt(situation: Case, ticket: TicketFacts): Moment | null {
+  const { event, history } = situation;
+  const limit = mayNotComeAgain(situation, ticket) ?? cameTooOften(situation, ticket);
+  if (history.last_scanned_at === null) return null;
+  let at = history.last_scanned_at + event.dedup_window_s * MICROSECONDS_PER_SECOND;
+  if (limit === 'daily_limit_reached') {
+    const day = nextDay(situation, ticket);
+    if (day === undefined) return null;
+    at = Math.max(at, day.starts_at);
+  } else if (limit !== null) {
+    return null;
+  }
+  return at <= event.ends_at ? at : null;
+}
+
+/** The next of the event's days on which the ticket is valid. */
+function nextDay({ attempt, event }: Case, ticket: TicketFacts): EventDay | undefined {
+  const today = dayOf(event.days, attempt.at);
+  return event.days.find(
+    ({ date }) =>
+      today !== null && date > today && (ticket.days.length === 0 || ticket.days.includes(date)),
+  );
 }
 
 /** Whoever is inside may go, whatever has become of their ticket or of the gate. */

@@ -88,6 +88,8 @@ export interface Entry {
   last_scanned_at?: string;
   last_gate?: string;
   is_inside?: boolean;
+  /** When somebody left with it after the last entry; left out while they are inside. */
+  last_exit_at?: string;
 }
 
 export interface Manifest {

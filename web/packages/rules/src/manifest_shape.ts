@@ -57,6 +57,7 @@ const entry = shaped({
   last_scanned_at: leftOutOr(moment),
   last_gate: leftOutOr(text),
   is_inside: leftOutOr(flag),
+  last_exit_at: leftOutOr(moment),
 });
 
 const manifest = shaped({

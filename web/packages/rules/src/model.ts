@@ -117,6 +117,8 @@ export interface History {
   last_scanned_at: Moment | null;
   /** The event's day on which they came in, if nobody saw them leave since. */
   inside_day: string | null;
+  /** When they left after their last entry; null while they are inside, or nobody saw them leave. */
+  left_at: Moment | null;
 }
 
 /** Everything that a decision is made from. */
@@ -138,6 +140,10 @@ export interface Verdict {
   day: string | null;
   /** Of a ticket that was scanned already. */
   seconds_since_last_scan: number | null;
+  /** When the person left, if the ticket is denied because of its earlier entries. */
+  left_at: Moment | null;
+  /** From when a person who left is let in again; null where the ticket has no entry left. */
+  may_return_at: Moment | null;
 }
 
 /** Why a device cannot say anything: its manifest is of an event that is over, or does not know where

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { fromHex } from './bytes.ts';
 import type { Manifest } from './manifest_model.ts';
 import type { Decision, Direction, OwnScan, OwnScans, Reason, Undecided } from './model.ts';
-import { momentText, parseMoment } from './moments.ts';
+import { momentText, parseMoment, type Moment } from './moments.ts';
 import { decideOffline } from './offline.ts';
 import { isManifest } from './manifest_shape.ts';
 import { Register } from './register.ts';
@@ -61,9 +61,18 @@ function read({ at, acknowledged_at, ...rest }: WrittenScan): OwnScan {
 function told(decision: Decision | Undecided): Record<string, unknown> {
   if (typeof decision === 'string') return { undecided: decision };
   const { verdict, shown, ...rest } = decision;
-  const last = shown.last_scanned_at;
-  const seen = said({ ...shown, last_scanned_at: last === null ? null : momentText(last) });
-  return said({ ...verdict, ...rest, shown: Object.keys(seen).length > 0 ? seen : null });
+  const seen = said({ ...shown, last_scanned_at: written(shown.last_scanned_at) });
+  return said({
+    ...verdict,
+    left_at: written(verdict.left_at),
+    may_return_at: written(verdict.may_return_at),
+    ...rest,
+    shown: Object.keys(seen).length > 0 ? seen : null,
+  });
+}
+
+function written(moment: Moment | null): string | null {
+  return moment === null ? null : momentText(moment);
 }
 
 function said(fields: object): Record<string, unknown> {

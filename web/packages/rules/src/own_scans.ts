@@ -42,21 +42,27 @@ export function storyOf(
   unknown: readonly OwnScan[],
 ): Story {
   const before = historyOf(entry);
-  let { entries, last_scanned_at: last, inside_day: inside } = before;
+  let { entries, last_scanned_at: last, inside_day: inside, left_at: left } = before;
   let lastGate = entry?.last_gate ?? null;
   const byDay: Record<string, number> = { ...before.entries_by_day };
   for (const scan of unknown) {
     const isLater = last === null || scan.at > last;
     if (scan.direction === 'exit') {
-      if (isLater) inside = null;
+      if (isLater) [inside, left] = [null, Math.max(left ?? scan.at, scan.at)];
       continue;
     }
     const day = dayOf(register.event.days, scan.at);
     entries += 1;
     if (day !== null) byDay[day] = (byDay[day] ?? 0) + 1;
-    if (isLater) [last, inside, lastGate] = [scan.at, day, scan.gate];
+    if (isLater) [last, inside, left, lastGate] = [scan.at, day, null, scan.gate];
   }
-  const history = { entries, entries_by_day: byDay, last_scanned_at: last, inside_day: inside };
+  const history = {
+    entries,
+    entries_by_day: byDay,
+    last_scanned_at: last,
+    inside_day: inside,
+    left_at: left,
+  };
   return { history, lastGate };
 }
 
@@ -67,6 +73,7 @@ function historyOf(entry: Entry | undefined): History {
     entries_by_day: { [entry.day]: entry.day_entries ?? 0 },
     last_scanned_at: lastScannedAt(entry),
     inside_day: entry.is_inside ? entry.day : null,
+    left_at: entry.last_exit_at === undefined ? null : parseMoment(entry.last_exit_at),
   };
 }
 

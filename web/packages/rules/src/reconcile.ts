@@ -148,6 +148,6 @@ function whyTurnedAway({ is_let_in, outcome }: HistoryScan): Reason | null {
 }
 
 function after(attendance: Attendance, scan: HistoryScan): Attendance {
-  if (scan.direction === 'exit') return leave(attendance);
+  if (scan.direction === 'exit') return leave(attendance, scan.scanned_at_canonical);
   return comeIn(attendance, scan.scanned_at_canonical, scan.day);
 }

@@ -154,6 +154,9 @@ export const af: Messages = {
     entryNumber: (count) => `Toegang nommer ${count}`,
     lastScanned: (time, age) => `Laas geskandeer ${time} (${age})`,
     lastGate: (gate) => `by ${gate}`,
+    tooEarly: 'Te vroeg om terug te kom',
+    left: (time) => `Uit om ${time}.`,
+    mayReturn: (time) => `Mag terugkom vanaf ${time}.`,
     dismiss: 'Maak toe en skandeer verder',
     undecided: {
       manifest_expired:

@@ -178,6 +178,9 @@ export const en = {
     entryNumber: (count: number) => `Entry number ${count}`,
     lastScanned: (time: string, age: string) => `Last scanned ${time} (${age})`,
     lastGate: (gate: string) => `at ${gate}`,
+    tooEarly: 'Too early to return',
+    left: (time: string) => `Left ${time}.`,
+    mayReturn: (time: string) => `May return from ${time}.`,
     dismiss: 'Close and scan on',
     undecided: {
       manifest_expired:
