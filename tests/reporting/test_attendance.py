@@ -26,7 +26,7 @@ from voelgoed.services import Services
 
 @pytest.fixture
 async def world(services: Services, client: httpx.AsyncClient, tenant: Tenant) -> World:
-    return await a_world(services, client, tenant, gates=2)
+    return await a_world(services, client, tenant, gates=2, is_begun=False)
 
 
 async def an_evening(world: World, clock: MovableClock) -> None:

@@ -26,7 +26,7 @@ LISTED = ["id", "code", "type", "zone", "seat", "days", "order_number", "referen
 
 @pytest.fixture
 async def world(services: Services, client: httpx.AsyncClient, tenant: Tenant) -> World:
-    return await a_world(services, client, tenant)
+    return await a_world(services, client, tenant, is_begun=False)
 
 
 async def listed(world: World, **params: Any) -> dict[str, Any]:

@@ -91,6 +91,7 @@ class World:
             """
             UPDATE event_day SET starts_at = least(starts_at, $2::timestamptz - interval '2 days')
              WHERE event_id = $1
+               AND date = (SELECT min(date) FROM event_day WHERE event_id = $1)
             """,
             self.event_id,
             self.now,
@@ -156,6 +157,7 @@ async def a_world(
     gates: int = 1,
     gate: dict[str, Any] | None = None,
     seats: int = 20,
+    is_begun: bool = True,
     **types: Any,
 ) -> World:
     """`gate` is about all gates, `types` about the ticket types."""
@@ -170,7 +172,8 @@ async def a_world(
         made.append(await create_gate(database, caller, sold.stage.event_id, new, None))
     await move_event(database, caller, sold.stage.event_id, Transition(to="live"))
     world = World(services, client, sold, made)
-    await world.begin()
+    if is_begun:
+        await world.begin()
     return world
 
 

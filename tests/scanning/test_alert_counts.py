@@ -1,22 +1,20 @@
 """Alerts count every person and every scan, however many come at once."""
 
 from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.scanning.alert_support import UNKNOWN, alerts
+from tests.scanning.offline_builders import DEVICE, a_result, suspicions
 from tests.scanning.support import World
 from tests.scanning.sync_support import signed, sync
+from tests.support import MovableClock
 from voelgoed.scanning.model.alerts import Suspicion
-from voelgoed.scanning.model.sync import BatchSync
 from voelgoed.scanning.rules.alerts import merge_suspicions
-from voelgoed.scanning.rules.batches import (
-    TICKETS_ALERTED_MAX,
-    InvalidAdmission,
-    invalid_admissions,
-)
+from voelgoed.scanning.rules.batches import TICKETS_ALERTED_MAX
+from voelgoed.scanning.rules.offline_scans import SyncResult
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -47,39 +45,24 @@ def test_merged_suspicions_count_and_list_every_one(given_: list[tuple[int, int]
         assert [one["number"] for one in occasions] == alike  # type: ignore[union-attr]
 
 
-def a_batch(size: int) -> BatchSync:
-    return BatchSync(
-        id=uuid4(),
-        batch_id=uuid4(),
-        source="offline_sync",
-        device_id=UUID(int=7),
-        event_id=UUID(int=1),
-        status="completed",
-        batch_size=size,
-        processed_count=size,
-        error_count=0,
-        offset_seconds=0,
-        processed_scan_ids=[],
-        synced_at=NOON,
-    )
+def invalid(results: list[SyncResult]) -> list[Suspicion]:
+    return [each for each in suspicions(results) if each.kind == "invalid_admission"]
 
 
-def admitted_wrongly(ticket: int) -> InvalidAdmission:
-    return InvalidAdmission(
-        ticket_id=UUID(int=ticket), scan_id=uuid4(), gate_name="North", reason="ticket_voided"
-    )
+def admitted_wrongly(number: int, ticket: int) -> SyncResult:
+    return a_result(number, ticket_id=UUID(int=ticket), stateless_reason="ticket_voided")
 
 
 def test_every_ticket_of_a_delivery_has_its_alert():
-    found = [admitted_wrongly(ticket) for ticket in range(TICKETS_ALERTED_MAX)]
-    told = merge_suspicions(invalid_admissions(a_batch(100), "iPad", found))
-    assert [each.subject_id for each in told] == [each.ticket_id for each in found]
+    found = [admitted_wrongly(number, number) for number in range(TICKETS_ALERTED_MAX)]
+    told = merge_suspicions(invalid(found))
+    assert [each.subject_id for each in told] == [UUID(int=n) for n in range(len(found))]
 
 
 def test_more_tickets_than_anybody_reads_are_one_alert_with_count_and_list():
-    found = [admitted_wrongly(ticket) for ticket in range(TICKETS_ALERTED_MAX + 1)]
-    [told] = invalid_admissions(a_batch(101), "iPad", [*found, admitted_wrongly(0)])
-    assert (told.subject_type, told.subject_id) == ("device", UUID(int=7))
+    found = [admitted_wrongly(number, number) for number in range(TICKETS_ALERTED_MAX + 1)]
+    [told] = invalid([*found, admitted_wrongly(TICKETS_ALERTED_MAX + 1, 0)])
+    assert (told.subject_type, told.subject_id) == ("device", DEVICE)
     assert told.occurrences == TICKETS_ALERTED_MAX + 2
     occasions = told.details["occasions"]
     assert isinstance(occasions, list)
@@ -95,11 +78,14 @@ async def test_repeats_within_five_seconds_are_counted(world: World):
     assert alert["occurrences"] == 4
 
 
-async def test_one_delivery_counts_every_person_let_in_with_a_void_ticket(world: World):
+async def test_one_delivery_counts_every_person_let_in_with_a_void_ticket(
+    world: World, clock: MovableClock
+):
     device, [ticket] = await world.device(), await world.tickets(1)
     path = f"/api/tickets/{ticket.id}/void"
     voided = await world.ask("POST", path, {"reason": "lost"}, by="box_office")
     assert voided.status_code == 200
+    clock.ahead += timedelta(minutes=20)
     scans = [
         await signed(world, device, ticket, ago=timedelta(minutes=10 + minute))
         for minute in range(3)

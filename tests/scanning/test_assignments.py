@@ -12,7 +12,7 @@ import pytest
 
 from tests.scanning.alert_support import UNKNOWN, kinds, put_policy
 from tests.scanning.support import Device, World
-from tests.support import MovableClock, a_gate
+from tests.support import MovableClock, a_gate, an_event
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.migrate import MIGRATIONS, migrate
 from voelgoed.scanning.model.devices import DeviceAssignment
@@ -23,8 +23,10 @@ LATER = timedelta(minutes=1)
 
 
 async def assignments(world: World, *devices: Device) -> list[DeviceAssignment]:
+    """Since they were paired."""
     async with world.services.database.transaction(world.tenant.id) as tx:
-        return await find_assignments(tx, [device.id for device in devices])
+        found = await find_assignments(tx, [device.id for device in devices])
+    return [each for each in found if each.from_at > world.now - timedelta(days=1)]
 
 
 async def places(world: World, device: Device) -> list[tuple[UUID, bool]]:
@@ -116,9 +118,7 @@ async def test_a_deleted_gate_ends_the_assignments_of_its_devices(world: World):
     owner = world.tenant.as_("owner")
     events = "/api/events"
     draft = (await world.ask("GET", f"{events}/{world.event_id}")).json()["data"]
-    body = {
-        key: draft[key] for key in ("name", "venue_id", "starts_at", "ends_at", "capacity", "days")
-    }
+    body = an_event(draft["venue_id"])
     made = await world.client.post(events, json=body, headers=owner | {"Idempotency-Key": "event"})
     assert made.status_code == 201, made.text
     event_id = made.json()["data"]["id"]

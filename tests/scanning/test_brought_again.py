@@ -2,6 +2,7 @@
 and is answered as it stands."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -22,12 +23,13 @@ from tests.scanning.sync_support import (
     sync,
 )
 from tests.support import MovableClock, Tenant
-from voelgoed.scanning.actions.deliveries import Delivery, OfflineDelivery, SignedDelivery
-from voelgoed.scanning.actions.intake import Intake
+from voelgoed.infra.ids import new_id
+from voelgoed.scanning.actions import sync_pipeline
 from voelgoed.scanning.actions.own_device import own_device, prove
-from voelgoed.scanning.actions.sync_batch import SyncBatch, Work
 from voelgoed.scanning.model.sync import BatchAnswer, OfflineBatch, SignedBatch, SyncAnswer
+from voelgoed.scanning.rules.deliveries import Delivery, OfflineDelivery, SignedDelivery
 from voelgoed.scanning.rules.device_clock import clock_of
+from voelgoed.scanning.rules.sync_batch import DeliveryPlan, SyncRequest
 from voelgoed.services import Services
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -40,18 +42,26 @@ async def world(services: Services, client: httpx.AsyncClient, tenant: Tenant) -
 
 async def together(
     world: World, device: Device, *deliveries: "Delivery[SyncAnswer] | Delivery[BatchAnswer]"
-) -> list[Work]:
+) -> list[DeliveryPlan]:
     """By one transaction, as when they arrive at the same moment."""
     proven = prove(world.services.master_key, device.api_key, TABLET)
     async with world.services.database.transaction(world.tenant.id) as tx:
         kept = await own_device(tx, proven)
-    works = [
-        Work(proven, kept, each, clock_of(each.claimed, None, world.now), None)
+    requests = [
+        SyncRequest(
+            id=new_id(),
+            caller=proven.caller,
+            key_version=proven.key_version,
+            device=kept,
+            delivery=each,
+            clock=(clock := clock_of(each.claimed, None, world.now)),
+            measured=None,
+            scans=each.read(kept, clock, world.now),
+        )
         for each in deliveries
     ]
-    batch = SyncBatch(world.services.database, world.services.scans.context, works)
-    await batch.take_in(world.tenant.id)
-    return works
+    planned = await world.services.syncs._take_in(world.tenant.id, requests)
+    return [planned[request.id] for request in requests]
 
 
 async def test_at_once_with_another_reading_of_the_clock_it_is_skipped(world: World):
@@ -221,15 +231,15 @@ async def test_who_is_revoked_while_it_is_looked_at_brings_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
-    decide, times = Intake.decide, []
+    commit, times = sync_pipeline.commit_history, []
 
-    async def revoked_meanwhile(intake: Intake) -> None:
-        await decide(intake)
+    async def revoked_meanwhile(*given: Any, **more: Any) -> Any:
         if not times:
             await revoke(world, device)
         times.append(1)
+        return await commit(*given, **more)
 
-    monkeypatch.setattr(Intake, "decide", revoked_meanwhile)
+    monkeypatch.setattr(sync_pipeline, "commit_history", revoked_meanwhile)
     body = signed_batch(device, await signed(world, device, ticket))
     answer = await send(world, device, body)
     assert (answer.status_code, answer.json()["error"]) == (401, "device_inactive")

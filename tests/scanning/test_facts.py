@@ -7,9 +7,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voelgoed.scanning.rules.attendance import come_in, leave
+from voelgoed.scanning.rules.attendance import blank, come_in, leave
 from voelgoed.scanning.rules.facts import history_of, later
-from voelgoed.scanning.rules.replay import blank
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 GATE = UUID(int=1)

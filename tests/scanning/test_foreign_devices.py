@@ -39,7 +39,7 @@ async def test_the_records_of_the_document_are_taken_as_they_are(world: World):
     answer = await bring(world, device, scan, unknown)
     assert (answer["processed_count"], answer["summary"]["new_scans"]) == (1, 1)
     assert [each["offline_id"] for each in answer["errors"]] == ["uuid-local-002"]
-    assert (await world.inside())["event"] == 1
+    assert (await world.inside())["event"] == 2
     tried_again = scan | {"sync_attempts": 3, "last_sync_error": "timeout"}
     again = await bring(world, device, tried_again)
     assert (again["processed_count"], again["summary"]["new_scans"]) == (1, 0)

@@ -207,6 +207,8 @@ def changes() -> dict[str, Any]:
     async def rename(world: World, ticket: Any) -> Any:
         path = f"/api/events/{world.event_id}"
         event = (await world.ask("GET", path)).json()["data"]
+        begin = "UPDATE event_day SET starts_at = $2 WHERE event_id = $1 AND starts_at < $2"
+        await world.rows(begin, world.event_id, datetime.fromisoformat(event["starts_at"]))
         return await world.ask(
             "PATCH", path, {"version": event["version"], "name": "Other"}, by="owner"
         )

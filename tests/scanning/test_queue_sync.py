@@ -18,13 +18,14 @@ MINUTE = timedelta(minutes=1)
 NOBODY = "9999-9999-9999"
 
 
-async def test_the_answer_is_as_the_document_has_it(world: World):
+async def test_the_answer_is_as_the_document_has_it(world: World, clock: MovableClock):
     device, tickets = await world.device(), await world.tickets(3)
     await world.ask(
         "POST",
         f"/api/scanning/tickets/{tickets[2].id}/transitions",
         {"to": "used", "reason": "seen"},
     )
+    clock.ahead += 12 * MINUTE
     twice = [offline(world, tickets[0].code, 11 * MINUTE), offline(world, tickets[0].code)]
     scans = [
         *twice,

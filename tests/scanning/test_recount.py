@@ -18,7 +18,7 @@ from voelgoed.infra.metrics import occupancy_differences
 from voelgoed.scanning.actions import recount
 from voelgoed.scanning.actions.recount import recount_all, recount_event, repair_event
 from voelgoed.scanning.actions.supervision import annul
-from voelgoed.scanning.model.recount import Difference
+from voelgoed.scanning.model.recount import Difference, RecountFacts
 from voelgoed.scanning.model.supervision import Annulment
 
 pytestmark = pytest.mark.own_database
@@ -107,10 +107,12 @@ async def test_a_counter_that_is_wrong_is_found_reported_and_not_touched(
         entries_by_scans=1,
         exits_by_scans=1,
         inside_by_scans=1,
+        irregular=0,
+        irregular_by_scans=0,
     )
     [entry] = [each for each in logs if each["event"] == "occupancy_differs"]
-    assert (entry["scope_id"], entry["counted"]) == (str(gate.id), [1, 1, 8])
-    assert entry["by_scans"] == [1, 1, 1]
+    assert (entry["scope_id"], entry["counted"]) == (str(gate.id), [1, 1, 8, 0])
+    assert entry["by_scans"] == [1, 1, 1, 0]
     assert found_so_far() - before == 1
     assert await differences(world) == [found]
 
@@ -188,19 +190,19 @@ async def test_without_their_lock_two_repairs_would_add_the_same_twice(
     device, ticket = await world.device(), await world.ticket()
     await world.verdict(device, ticket.code)
     await superuser.execute("UPDATE occupancy SET inside = 0 WHERE scope = 'event'")
-    both, find = asyncio.Barrier(2), recount.store.find_differences
+    both, find = asyncio.Barrier(2), recount.store.read_counts
 
     async def no_lock(*_: object) -> None:
         pass
 
-    async def find_together(tx, event_id: UUID) -> list[Difference]:
+    async def find_together(tx, event_id: UUID) -> RecountFacts:
         found = await find(tx, event_id)
         await both.wait()
         return found
 
     with monkeypatch.context() as patched:
         patched.setattr(recount.store, "lock_repairs", no_lock)
-        patched.setattr(recount.store, "find_differences", find_together)
+        patched.setattr(recount.store, "read_counts", find_together)
         repair = repair_event, world.services.database, world.tenant.id, world.event_id
         await asyncio.gather(*(repair[0](*repair[1:]) for _ in range(2)))
     [found] = await differences(world)

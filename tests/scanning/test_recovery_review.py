@@ -13,7 +13,8 @@ from tests.scanning.recovery_support import accept, decide, recover, revoke, sho
 from tests.scanning.support import Device, World
 from tests.scanning.sync_support import conflicts, signed, sync
 from tests.support import MovableClock
-from voelgoed.scanning.store.recount import find_differences
+from voelgoed.scanning.rules.recount import differences
+from voelgoed.scanning.store.recount import read_counts
 from voelgoed.ticketing.model.tickets import Ticket
 
 MINUTE = timedelta(minutes=1)
@@ -202,7 +203,7 @@ async def test_however_they_came_it_is_as_if_the_device_had_sent_them(
         expected = await story_of(world, sent, [scan for _, scan in by_sync])
         assert await story_of(world, recovered, [scan for _, scan in by_file]) == expected
     async with world.services.database.transaction(world.tenant.id) as tx:
-        assert await find_differences(tx, world.event_id) == []
+        assert differences(await read_counts(tx, world.event_id)) == []
 
 
 async def test_what_happens_to_a_ticket_meanwhile_is_not_lost(world: World, clock: MovableClock):
@@ -224,7 +225,7 @@ async def test_what_happens_to_a_ticket_meanwhile_is_not_lost(world: World, cloc
     assert [row["scan_count"] for row in rows] == [2] * len(tickets)
     services, tenant_id = world.services, world.tenant.id
     async with services.database.transaction(tenant_id) as tx:
-        assert await find_differences(tx, world.event_id) == []
+        assert differences(await read_counts(tx, world.event_id)) == []
 
 
 @pytest.mark.parametrize("first", ["the file", "the device"])

@@ -1,7 +1,7 @@
 """What in a batch, or in how it is brought, somebody should look at."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +9,14 @@ import pytest
 
 from tests.scanning.alert_support import alerts, kinds
 from tests.scanning.node_support import hear, socket, subscribe
+from tests.scanning.offline_builders import (
+    DEVICE,
+    EVENT,
+    NOW,
+    a_gate_at,
+    a_result,
+    suspicions,
+)
 from tests.scanning.recovery_support import revoke
 from tests.scanning.support import Device, World
 from tests.scanning.sync_support import (
@@ -23,97 +31,120 @@ from tests.scanning.sync_support import (
     sync,
 )
 from tests.support import MovableClock
-from voelgoed.scanning.model.sync import BatchSync
-from voelgoed.scanning.rules.batches import Facts, failing_device, revoked_device, suspicions_of
+from voelgoed.events.model import GateNotFound
+from voelgoed.infra.refusal import Refusal
+from voelgoed.scanning.model.refusals import (
+    InvalidSignature,
+    ReplayedSignature,
+    ScanIdReused,
+    TimestampOutOfRange,
+)
+from voelgoed.scanning.model.scan_history import Resolution
+from voelgoed.scanning.rules.batches import failing_device, revoked_device
 from voelgoed.scanning.rules.device_clock import DeviceClock
+from voelgoed.scanning.rules.offline_scans import SyncResult
 
-NOW = datetime(2026, 11, 16, 20, tzinfo=UTC)
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
-DEVICE = UUID(int=7)
+DUPLICATE = Resolution("denied", "already_scanned")
 UNKNOWN = "0000-0000-0000"
 
 
-def suspected(*, size: int = 10, gap: timedelta | None = None, **more: Any) -> list[str]:
-    """Of a batch that is as it should be, but for this."""
-    batch = BatchSync(
-        id=UUID(int=1),
-        batch_id=UUID(int=2),
-        source="offline_sync",
-        device_id=DEVICE,
-        event_id=UUID(int=3),
-        status="completed",
-        batch_size=size,
-        processed_count=size,
-        error_count=0,
-        offset_seconds=0.0,
-        processed_scan_ids=[],
-        synced_at=NOW,
-    )
-    usual: dict[str, Any] = {
-        "created_at": NOW,
-        "newest": NOW,
-        "errors": {},
-        "wrong": 0,
-        "from_future": 0,
-        "forged": 0,
-        "unknown": 0,
-    }
-    facts = Facts(
-        batch=batch,
-        device_name="iPad",
-        clock=DeviceClock(offset=timedelta(), gap=gap),
-        **(usual | more),
-    )
-    found = suspicions_of(facts)
-    assert all(each.subject_id == DEVICE and each.at == NOW for each in found)
-    assert all(each.details["device_name"] == "iPad" for each in found)
+def suspected(results: list[SyncResult], **more: Any) -> list[str]:
+    found = suspicions(results, **more)
+    assert all(each.at == NOW for each in found)
     return [each.kind for each in found]
 
 
+def good(count: int = 10) -> list[SyncResult]:
+    return [a_result(number, ticket_id=UUID(int=100 + number)) for number in range(count)]
+
+
+def wrong(count: int) -> list[SyncResult]:
+    return [
+        a_result(500 + number, ticket_id=UUID(int=500 + number), resolution=DUPLICATE)
+        for number in range(count)
+    ]
+
+
+def refused(refusal: Refusal, count: int) -> list[SyncResult]:
+    return [a_result(n, refusal=refusal, row=None, ticket_id=None) for n in range(count)]
+
+
 def test_a_batch_that_is_as_it_should_be_is_no_matter() -> None:
-    assert suspected() == []
+    assert suspected(good()) == []
 
 
-@pytest.mark.parametrize(("wrong", "kinds"), [(5, []), (6, ["high_error_rate_batch"])])
-def test_more_than_half_of_a_batch_is_wrong(wrong: int, kinds: Sequence[str]) -> None:
-    assert suspected(wrong=wrong) == kinds
+@pytest.mark.parametrize(("count", "kinds"), [(5, []), (6, ["high_error_rate_batch"])])
+def test_more_than_half_of_a_batch_is_wrong(count: int, kinds: Sequence[str]) -> None:
+    assert suspected([*good(10 - count), *wrong(count)]) == kinds
 
 
 @pytest.mark.parametrize(
     ("late", "kinds"), [(8 * HOUR, []), (8 * HOUR + SECOND, ["delayed_batch_submission"])]
 )
 def test_a_batch_made_more_than_eight_hours_ago(late: timedelta, kinds: Sequence[str]) -> None:
-    assert suspected(created_at=NOW - late) == kinds
-    assert suspected(created_at=None, newest=NOW - late) == kinds
-    assert suspected(newest=NOW - late) == [], "it says itself when it was made"
+    old = [a_result(1, ago=late)]
+    assert suspected(good(), created_at=NOW - late) == kinds
+    assert suspected(old, created_at=None) == kinds
+    assert suspected(old) == [], "it says itself when it was made"
 
 
 @pytest.mark.parametrize(("size", "kinds"), [(4_999, []), (5_000, ["batch_size_anomaly"])])
 def test_a_batch_of_five_thousand(size: int, kinds: Sequence[str]) -> None:
-    assert suspected(size=size) == kinds
+    away = [a_result(1, scan=a_result(1).scan, ticket_id=UUID(int=1))] * size
+    assert [each for each in suspected(away) if each != "impossible_rate"] == kinds
 
 
 def test_what_is_no_ticket_of_ours() -> None:
-    assert suspected(forged=1, unknown=2) == ["forged_barcode", "ticket_not_found"]
+    forged, unknown = a_result(1, ticket_id=None, is_forged=True), a_result(2, ticket_id=None)
+    assert suspected([*good(), forged, unknown, unknown]) == ["forged_barcode", "ticket_not_found"]
 
 
 def test_scans_of_the_future_and_clocks_that_lie() -> None:
-    assert suspected(from_future=1) == ["future_timestamp"]
-    assert suspected(gap=61 * SECOND) == ["clock_manipulation"]
+    ahead = a_result(1, unverified="from_future")
+    assert suspected([*good(), ahead]) == ["unverified_scans", "future_timestamp"]
+    lying = DeviceClock(offset=timedelta(), gap=61 * SECOND)
+    assert suspected(good(), clock=lying) == ["clock_manipulation"]
+
+
+def test_the_event_hears_of_scans_for_a_gate_where_the_device_never_was() -> None:
+    elsewhere = a_gate_at(UUID(int=77), UUID(int=78), name="Their gate")
+    found = suspicions(
+        [*good(), *[a_result(n, unverified="foreign_gate", gate=elsewhere) for n in range(3)]]
+    )
+    assert [(each.kind, each.event_id, each.occurrences) for each in found] == [
+        ("unverified_scans", EVENT, 3),
+        ("foreign_gate", UUID(int=77), 3),
+    ]
+    assert found[0].details["causes"] == {"foreign_gate": 3}
+    assert found[1].details["gates"] == ["Their gate"]
+
+
+def test_more_entries_than_anybody_can_scan() -> None:
+    hundred = [a_result(n, ago=MINUTE + n * timedelta(milliseconds=0.5)) for n in range(100)]
+    [found] = suspicions(hundred)
+    assert (found.kind, found.details["entries"]) == ("impossible_rate", 100)
+
+
+def test_entries_that_came_with_other_deliveries_count_for_the_rate() -> None:
+    """A device that brings its scans one by one is no faster for that."""
+    one, beside = [a_result(1, ago=MINUTE)], [NOW - MINUTE] * 3
+    assert suspected(one, nearby_entries=beside[:2]) == []
+    assert suspected(one, nearby_entries=beside) == ["impossible_rate"]
 
 
 @pytest.mark.parametrize(
-    ("error", "kinds"),
+    ("refusal", "kinds"),
     [
-        ("invalid_signature", ["invalid_signature"]),
-        ("replayed_signature", ["replayed_signature"]),
-        ("scan_id_reused", ["scan_id_reused"]),
-        ("timestamp_out_of_range", ["impossible_timestamp"]),
-        ("gate_not_found", []),
+        (InvalidSignature(), ["invalid_signature"]),
+        (ReplayedSignature(), ["replayed_signature"]),
+        (ScanIdReused(), ["scan_id_reused"]),
+        (TimestampOutOfRange(), ["impossible_timestamp"]),
+        (GateNotFound(), []),
     ],
 )
-def test_scans_that_were_refused(error: str, kinds: Sequence[str]) -> None:
-    assert suspected(errors={error: 3}) == kinds
+def test_scans_that_were_refused(refusal: Refusal, kinds: Sequence[str]) -> None:
+    assert suspected([*good(), *refused(refusal, 3)]) == kinds
 
 
 def test_a_device_at_no_gate_fails_unheard() -> None:
@@ -127,7 +158,8 @@ async def test_a_batch_of_codes_that_nobody_has(world: World) -> None:
         world, device, await signed(world, device, ticket), await signed(world, device, None)
     )
     assert await kinds(world) == ["ticket_not_found"]
-    await sync(world, device, *[await signed(world, device, None) for _ in range(2)])
+    later = [await signed(world, device, None, number * HOUR) for number in range(2)]
+    await sync(world, device, *later)
     assert set(await kinds(world)) == {"ticket_not_found", "high_error_rate_batch"}
 
 
@@ -168,9 +200,8 @@ async def test_a_batch_as_large_as_no_night(world: World) -> None:
 async def test_scans_that_are_yet_to_be_made(world: World) -> None:
     device, [ticket] = await world.device(), await world.tickets(1)
     await bring(world, device, offline(world, ticket.code, -5 * MINUTE))
-    assert await kinds(world) == ["future_timestamp"]
-    [row] = await world.rows("SELECT scanned_at_canonical <= created_at AS is_past FROM scan")
-    assert row["is_past"]
+    assert await kinds(world) == ["future_timestamp", "unverified_scans"]
+    assert await world.inside() == {}
 
 
 async def test_scans_of_another_year(world: World) -> None:
@@ -178,10 +209,14 @@ async def test_scans_of_another_year(world: World) -> None:
     [ticket] = await world.tickets(1)
     answer = await bring(world, north, offline(world, ticket.code, 48 * HOUR))
     assert [each["reason"] for each in answer["errors"]] == ["timestamp_out_of_range"]
-    answer = await sync(world, south, await signed(world, south, ticket, 9_000 * HOUR))
-    assert [each["error"] for each in answer["rejected"]] == ["timestamp_out_of_range"]
-    found = [each["subject_id"] for each in await alerts(world) if "impossible" in each["kind"]]
-    assert sorted(found) == sorted([str(north.id), str(south.id)])
+    scan = await signed(world, south, ticket, 9_000 * HOUR)
+    assert (await sync(world, south, scan))["processed"] == [scan["scan_id"]]
+    [row] = await world.rows("SELECT reason_denied, details FROM scan")
+    assert row["reason_denied"] == "unverified"
+    assert row["details"]["unverified"] == "before_assignment"
+    found = {each["kind"]: each["subject_id"] for each in await alerts(world)}
+    assert found["impossible_timestamp"] == str(north.id)
+    assert found["unverified_scans"] == str(south.id)
 
 
 async def test_a_device_that_lies_about_its_clock(world: World) -> None:

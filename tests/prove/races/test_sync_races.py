@@ -22,9 +22,9 @@ from tests.scanning.sync_support import (
     signed_batch,
 )
 from tests.support import MovableClock, Tenant
-from voelgoed.scanning.actions.intake import Intake
+from voelgoed.scanning.actions import sync_pipeline
 from voelgoed.scanning.actions.recount import recount_event
-from voelgoed.scanning.actions.stories import Stories
+from voelgoed.scanning.rules.history_plan import HistoryPlanner
 from voelgoed.services import Services
 from voelgoed.ticketing.model.tickets import Ticket
 
@@ -54,15 +54,15 @@ class Together:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, parties: int) -> None:
         self._barrier = asyncio.Barrier(parties)
         self._left = parties
-        decide = Intake.decide
+        commit = sync_pipeline.commit_history
 
-        async def waiting(intake: Intake) -> None:
+        async def waiting(*given: Any, **more: Any) -> Any:
             if self._left:
                 self._left -= 1
                 await asyncio.wait_for(self._barrier.wait(), 10)
-            await decide(intake)
+            return await commit(*given, **more)
 
-        monkeypatch.setattr(Intake, "decide", waiting)
+        monkeypatch.setattr(sync_pipeline, "commit_history", waiting)
 
 
 async def bring_at_once(
@@ -104,7 +104,7 @@ async def test_of_two_who_bring_it_at_once_the_earlier_scan_stands(
     assert found["conflict"]["kind"] == "double_entry"
     [kept] = await world.rows("SELECT scan_count FROM ticket WHERE id = $1", ticket.id)
     assert kept["scan_count"] == 1
-    assert (await world.inside())["event"] == 1
+    assert (await world.inside())["event"] == 2
     assert await differences(world) == []
 
 
@@ -113,12 +113,12 @@ async def test_without_the_look_at_what_was_seen_both_would_stand(
 ):
     """The control."""
     world = nodes[0]
-    tell = Stories.tell
+    change = HistoryPlanner.change
 
-    def unseen(self: Stories, *given: Any, **more: Any) -> Any:
-        return tell(self, *given, **more | {"is_locked": True})
+    def unseen(self: HistoryPlanner, *given: Any, **more: Any) -> Any:
+        return change(self, *given, **more | {"is_locked": True})
 
-    monkeypatch.setattr(Stories, "tell", unseen)
+    monkeypatch.setattr(HistoryPlanner, "change", unseen)
     await world.device(world.gates[0]), await world.device(world.gates[1])
     await bring_at_once(nodes, monkeypatch)
     assert await conflicts(world) == []
@@ -134,21 +134,21 @@ async def test_a_gate_that_is_online_and_a_device_that_brings_the_same_ticket(
     [ticket] = await world.tickets(1)
     scan = await signed(world, north, ticket, MINUTE)
     entered = asyncio.Event()
-    decide = Intake.decide
+    commit = sync_pipeline.commit_history
 
-    async def late(intake: Intake) -> None:
+    async def late(*given: Any, **more: Any) -> Any:
         if not entered.is_set():
             assert await world.verdict(south, ticket.code) == "admitted"
             entered.set()
-        await decide(intake)
+        return await commit(*given, **more)
 
-    monkeypatch.setattr(Intake, "decide", late)
+    monkeypatch.setattr(sync_pipeline, "commit_history", late)
     answer = await send(world, north, signed_batch(north, scan))
     assert answer.json()["processed"] == [scan["scan_id"]]
     [found] = await conflicts(world)
     assert (found["winner"]["id"], found["scan"]["source"]) == (scan["scan_id"], "online")
     assert await world.verdict(south, ticket.code) == "already_scanned"
-    assert (await world.inside())["event"] == 1
+    assert (await world.inside())["event"] == 2
     assert await differences(world) == []
 
 
@@ -214,7 +214,7 @@ async def test_whole_queues_and_signed_batches_and_gates_at_once(world: World):
     assert {row["scan_count"] for row in rows} == {1}
     first = {iso(row["scanned_at"])[:19] for row in rows}
     assert first <= {each["scanned_at"][:19] for each in batches[-1]["scans"]}
-    assert (await world.inside())["event"] == len(tickets)
+    assert (await world.inside())["event"] == 6 * len(tickets)
     assert await differences(world) == []
 
 
@@ -253,7 +253,7 @@ async def test_what_comes_together_goes_together_and_each_hears_of_its_own(world
     assert [len(each["rejected"]) for each in told] == [0, 0, 0, 0, 1, 0, 0, 0]
     [kept] = await world.rows("SELECT count(*) FROM scan")
     assert kept["count"] == 7 * 5 - 1
-    assert (await world.inside())["event"] == 5
+    assert (await world.inside())["event"] == 34
     winners = {each["winner"]["id"] for each in await conflicts(world)}
     assert winners == {scan["scan_id"] for scan in bodies[7]["scans"]}
     assert await differences(world) == []

@@ -58,7 +58,7 @@ async def test_whatever_happens_at_the_gates_the_report_is_what_the_counters_say
     monkeypatch: pytest.MonkeyPatch,
     seed: int,
 ) -> None:
-    world = await a_world(services, client, tenant, gates=3)
+    world = await a_world(services, client, tenant, gates=3, is_begun=False)
     for limit in ("batch_limit", "queue_limit"):
         monkeypatch.setattr(services.syncs, limit, Limit(1_000_000, timedelta(minutes=1)))
     walk = OfflineGateWalk(world, clock, seed)

@@ -26,32 +26,68 @@ WINDOW = timedelta(seconds=300)
 TICKETS, GATES = 3, 2
 
 
+@dataclass(frozen=True)
+class Passage:
+    """Somebody was let through."""
+
+    at: datetime
+    way: str
+    gate: int
+    scan_id: UUID
+    is_by_hand: bool = False
+
+
 @dataclass
 class ModelTicket:
+    limit: int | None
+    reentry: str
     status: str = "active"
-    passages: list[tuple[datetime, str, int, UUID]] = field(
-        default_factory=list[tuple[datetime, str, int, UUID]]
-    )
-    """What counts: when, which way, at which gate, by which scan."""
+    let_through: list[Passage] = field(default_factory=list[Passage])
+    """Whether it counts or not."""
+    passages: list[Passage] = field(default_factory=list[Passage])
+    """What counts."""
+    irregular: list[int] = field(default_factory=list[int])
+    """At which gates people came in who are inside, and do not count."""
 
     @property
-    def entries(self) -> list[tuple[datetime, str, int, UUID]]:
-        return [each for each in self.passages if each[1] == "entry"]
+    def entries(self) -> list[Passage]:
+        return [each for each in self.passages if each.way == "entry"]
 
     def inside_at(self) -> int | None:
         """The gate where it last came in, if it has not left since."""
-        if not self.passages or self.passages[-1][1] == "exit":
+        if not self.passages or self.passages[-1].way == "exit":
             return None
-        return self.passages[-1][2]
+        return self.passages[-1].gate
 
-    def verdict(self, now: datetime, way: str, limit: int | None, reentry: str) -> str:
-        if way == "exit":
-            return "admitted" if self.inside_at() is not None else "not_inside"
-        if self.status == "used":
+    def judge_again(self) -> None:
+        """Somebody took an admission back: who counts now, as if it had never been."""
+        let_through, self.let_through = self.let_through, []
+        self.passages, self.irregular = [], []
+        for each in let_through:
+            self.let(each)
+
+    def let(self, each: Passage) -> None:
+        self.let_through.append(each)
+        if each.is_by_hand or self.by_history(each.at, each.way) == "admitted":
+            if each.way == "exit" and self.inside_at() is None:
+                del self.irregular[:1]
+            self.passages.append(each)
+        elif each.way == "entry":
+            self.irregular.append(each.gate)
+
+    def verdict(self, now: datetime, way: str) -> str:
+        if way == "entry" and self.status == "used":
             return "ticket_already_used"
-        if self.status == "voided":
+        if way == "entry" and self.status == "voided":
             return "ticket_voided"
-        if self.entries and now - self.entries[-1][0] < WINDOW:
+        return self.by_history(now, way)
+
+    def by_history(self, now: datetime, way: str) -> str:
+        limit, reentry = self.limit, self.reentry
+        if way == "exit":
+            somebody = self.inside_at() is not None or self.irregular
+            return "admitted" if somebody else "not_inside"
+        if self.entries and now - self.entries[-1].at < WINDOW:
             return "already_scanned"
         if self.entries and reentry == "never":
             return "reentry_not_allowed"
@@ -74,9 +110,7 @@ class Play:
         self.world = world
         self.clock = clock
         self.tickets = tickets
-        self.limit = limit
-        self.reentry = reentry
-        self.model = [ModelTicket() for _ in tickets]
+        self.model = [ModelTicket(limit, reentry) for _ in tickets]
         self.said: Counter[str] = Counter()
 
     @property
@@ -86,12 +120,12 @@ class Play:
     async def scan(self, which: int, gate: int, way: str) -> None:
         ticket, model, device = self.tickets[which], self.model[which], self.world.devices[gate]
         now, scan_id = self.clock.now(), uuid4()
-        expected = model.verdict(now, way, self.limit, self.reentry)
+        expected = model.verdict(now, way)
         told = await self._ask(device, ticket.code, way, scan_id)
         assert told == expected, (which, way, model)
         self.said[told] += 1
         if told == "admitted":
-            model.passages.append((now, way, gate, scan_id))
+            model.let(Passage(now, way, gate, scan_id))
             if model.status == "active" and way == "entry":
                 model.status = "scanned"
         if which == 0:  # and who asks again, hears the same
@@ -122,7 +156,7 @@ class Play:
         )
         answer = await admit_by_hand(services.database, services.scans, self.supervisor, new)
         assert answer.status == "admitted"
-        model.passages.append((self.clock.now(), "entry", gate, scan_id))
+        model.let(Passage(self.clock.now(), "entry", gate, scan_id, is_by_hand=True))
         if model.status == "active":
             model.status = "scanned"
 
@@ -130,10 +164,15 @@ class Play:
         model = self.model[which]
         if not model.passages:
             return
-        gone = model.passages.pop(at % len(model.passages))
+        gone = model.passages[at % len(model.passages)]
         await annul(
-            self.world.services.database, self.supervisor, gone[3], Annulment(reason="turnstile")
+            self.world.services.database,
+            self.supervisor,
+            gone.scan_id,
+            Annulment(reason="turnstile"),
         )
+        model.let_through.remove(gone)
+        model.judge_again()
         if model.status == "scanned" and not model.entries:
             model.status = "active"
 
@@ -146,7 +185,8 @@ class Play:
         await move_ticket(services.database, services.checkout, self.supervisor, ticket_id, new)
         model.status = to
         if to == "active":
-            model.passages.clear()
+            model.let_through.clear()
+            model.judge_again()
 
     async def require_as_the_model_says(self) -> None:
         for ticket, model in zip(self.tickets, self.model, strict=True):
@@ -155,19 +195,21 @@ class Play:
             assert kept["status"] == model.status
             assert kept["scan_count"] == len(entries)
             assert kept["is_inside"] == (model.inside_at() is not None)
-            assert kept["scanned_at"] == (entries[0][0] if entries else None)
-            assert kept["last_scanned_at"] == (entries[-1][0] if entries else None)
+            assert kept["scanned_at"] == (entries[0].at if entries else None)
+            assert kept["last_scanned_at"] == (entries[-1].at if entries else None)
         counts = await self.world.rows("SELECT * FROM occupancy")
         by_gate = Counter(model.inside_at() for model in self.model)
+        irregular = Counter(gate for model in self.model for gate in model.irregular)
+        by_gate.update(irregular)
         for number, gate in enumerate(self.world.gates):
             [row] = [each for each in counts if each["scope_id"] == gate.id] or [None]
             if row is None:
                 assert by_gate[number] == 0
                 continue
-            passages = [p for model in self.model for p in model.passages if p[2] == number]
-            assert row["inside"] == by_gate[number]
-            assert row["entries"] == sum(p[1] == "entry" for p in passages)
-            assert row["exits"] == sum(p[1] == "exit" for p in passages)
+            passages = [p for model in self.model for p in model.passages if p.gate == number]
+            assert (row["inside"], row["irregular"]) == (by_gate[number], irregular[number])
+            assert row["entries"] == sum(p.way == "entry" for p in passages)
+            assert row["exits"] == sum(p.way == "exit" for p in passages)
         event = [row for row in counts if row["scope"] == "event"]
         zones = [row for row in counts if row["scope"] == "zone"]
         inside = sum(by_gate.values()) - by_gate[None]

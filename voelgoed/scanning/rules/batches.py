@@ -90,6 +90,8 @@ def _is_wrong(result: SyncResult) -> bool:
     turned away with a ticket was turned away rightly."""
     if result.refusal is not None:
         return True
+    if result.unverified is not None:
+        return False  # nobody knows yet
     is_wrong = result.scan.is_let_in or result.ticket is None
     return result.is_learnt and is_wrong and not result.is_good
 

@@ -235,7 +235,7 @@ async def insert_pairing(tx: Transaction, pairing: PairingRow) -> None:
 
 
 async def use_pairing(tx: Transaction, token_hash: bytes, device_id: UUID) -> PairingRow | None:
-    """IdempotencyKey: whoever comes second, at the same moment or later, finds none."""
+    """Once: whoever comes second, at the same moment or later, finds none."""
     return await tx.row(
         PairingRow,
         """

@@ -82,7 +82,7 @@ class HeldSeat(msgspec.Struct, frozen=True):
 
 
 async def retrying(work: Callable[[], Awaitable[T]]) -> T:
-    """IdempotencyKey more, from the start, when somebody else changed the same seats meanwhile."""
+    """Once more, from the start, when somebody else changed the same seats meanwhile."""
     for pause_s in RETRY_AFTER_S:
         try:
             return await work()

@@ -154,7 +154,7 @@ def _best_division(division: Division, known: Choice | None) -> Choice | None:
     """Better than what is known already, or that.
 
     The bound of a party that has begun to sit down is what its parts cost and the least that
-    the others could. IdempotencyKey no bound is better than the best so far, nothing is.
+    the others could. Once no bound is better than the best so far, nothing is.
     """
     one = division.windows[0]
     row = division.search.house.plan.rows.row[one.first]
