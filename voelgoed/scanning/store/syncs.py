@@ -119,7 +119,7 @@ async def note_successes(tx: Transaction, successes: Sequence[Success]) -> int:
                AND scan_device.id = told.device_id
                AND scan_device.id IN (SELECT id FROM locked)
                AND scan_device.key_version = told.key_version
-               AND status = 'active' AND deleted_at IS NULL
+               AND status = 'active' AND deleted_at IS NULL AND rotation_demanded_at IS NULL
             RETURNING 1
         )
         SELECT count(*) FROM noted
