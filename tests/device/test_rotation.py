@@ -7,7 +7,7 @@ import pytest
 
 from tests.device.support import Gatehouse
 from voelgoed.device.client import Device
-from voelgoed.device.model import KeyRefused, Refused, SyncReport
+from voelgoed.device.model import KeyRefused, Refused, ServerAway, SyncReport
 from voelgoed.device.scanning import scan
 from voelgoed.device.sync import sync
 from voelgoed.device.whole_queue import sync_whole_queue
@@ -86,6 +86,17 @@ async def test_what_was_scanned_with_the_old_key_is_delivered_with_the_next(
     await gates.require_nothing_lost()
     alerts = await gates.world.rows("SELECT kind FROM scan_alert")
     assert alerts == []
+
+
+async def test_a_key_that_was_lost_on_its_way_may_itself_be_one_to_change(gates: Gatehouse):
+    device = await gates.device()
+    gates.network.will("answer_lost")
+    with pytest.raises(ServerAway):
+        await device.rotate()
+    await gates.demand_rotation(device)
+    await device.beat()
+    [kept] = await gates.world.rows("SELECT key_version FROM scan_device")
+    assert kept["key_version"] == 3
 
 
 async def test_a_manifest_is_fetched_with_the_next_key(gates: Gatehouse):

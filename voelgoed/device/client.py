@@ -43,6 +43,8 @@ APP_VERSION = "voelgoed-device/1"
 PAIR = "/api/scanning/pair"
 HEARTBEAT = "/api/scanning/heartbeat"
 ROTATIONS = "/api/scanning/key-rotations"
+RENEWALS_MAX = 2
+"""For one request: a key whose answer was lost may itself be one that is to be changed."""
 CODE_KEY_BYTES = 32
 MANIFEST_S = 300.0
 """For all of it to arrive, over a bad line."""
@@ -303,7 +305,9 @@ class Device:
         """With this device's key and clock; or as a clock shows that is off by `offset`. Where the key
         is to be changed, or was and the answer got lost, the next one is asked for first."""
         answered = await self.ask_once(method, path, body, wait_s=wait_s, offset=offset, tag=tag)
-        if self.needs_next_key(answered):
+        for _ in range(RENEWALS_MAX):
+            if not self.needs_next_key(answered):
+                break
             await self.renew_key(answered)
             answered = await self.ask_once(
                 method, path, body, wait_s=wait_s, offset=offset, tag=tag
