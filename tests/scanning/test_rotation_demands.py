@@ -161,6 +161,23 @@ async def test_a_scan_in_flight_when_a_rotation_is_demanded_is_let_in_or_refused
     assert refused + let_in == 3 * ROUNDS
 
 
+async def test_a_delivery_in_flight_when_a_rotation_is_demanded_is_kept_whole_or_refused_whole(
+    world: World,
+):
+    for number in range(ROUNDS):
+        device, tickets = await world.device(name=f"iPad {number}"), await world.tickets(4)
+        scans = [await signed(world, device, each) for each in tickets]
+        batches = [signed_batch(device, *scans[:2]), signed_batch(device, *scans[2:])]
+        *answers, asked = await asyncio.gather(
+            *(send(world, device, each) for each in batches), demand(world, device)
+        )
+        assert asked.status_code == 202
+        assert all(each.is_success or is_told_to_rotate(each) for each in answers)
+        kept = await world.rows("SELECT 1 FROM scan WHERE device_id = $1", device.id)
+        assert len(kept) == 2 * sum(each.is_success for each in answers)
+        assert is_told_to_rotate(await send(world, device, signed_batch(device, *scans)))
+
+
 async def test_without_the_rule_the_old_key_would_go_on_scanning(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
