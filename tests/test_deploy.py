@@ -17,6 +17,7 @@ from tests.scanning.support import World, a_world
 from tests.scanning.sync_support import send, signed, signed_batch, sync
 from tests.support import Tenant
 from voelgoed.scanning.actions.figures import publish_figures
+from voelgoed.scanning.rules.devices import SILENT_MAX
 from voelgoed.services import Services
 
 pytestmark = pytest.mark.own_database
@@ -176,6 +177,12 @@ def test_every_alert_says_how_bad_it_is_and_what_to_do(rules: list[Rule]):
         assert rule.labels["severity"] in ("critical", "warning", "info"), rule.alert
         assert set(rule.annotations) == {"summary", "runbook"}, rule.alert
         assert re.search(r"[.)]$", rule.annotations["runbook"]), rule.alert
+
+
+def test_a_device_is_silent_to_the_operators_when_it_is_offline_to_everybody(rules: list[Rule]):
+    [rule] = [each for each in rules if each.alert == "VoelgoedDeviceSilent"]
+    _, limit = rule.expr.rsplit(">", 1)
+    assert int(limit) == SILENT_MAX.total_seconds()
 
 
 async def test_every_alert_asks_for_what_is_told(rules: list[Rule], told: Told):

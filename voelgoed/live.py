@@ -15,7 +15,7 @@ from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.live import Envelope, Live, Subscription, current_seq
 from voelgoed.infra.refusal import Invalid, Missing, Refusal, Unauthenticated
-from voelgoed.scanning.access import anybody_of
+from voelgoed.scanning.access import anybody_of, device_in
 from voelgoed.scanning.live import (
     may_follow_alerts,
     may_follow_batch,
@@ -81,6 +81,8 @@ async def live_socket(socket: Socket) -> None:
         return await _close(socket, CLOSE_UNAUTHORIZED, refusal.code)
     except Refusal as refusal:
         return await _close(socket, CLOSE_TRY_LATER, refusal.code)
+    if (device := device_in(socket)) is not None:
+        socket.app.state.signs_of_life.note(device)
     connection = _Connection(socket, database, live, caller)
     try:
         await connection.run()

@@ -19,6 +19,7 @@ from voelgoed.reporting.actions.desk import ReportDesk
 from voelgoed.scanning import jobs as scanning_jobs
 from voelgoed.scanning.actions.manifests import Manifests
 from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
+from voelgoed.scanning.actions.signs_of_life import SignsOfLife
 from voelgoed.scanning.actions.sync_pipeline import SyncPipeline
 from voelgoed.scanning.actions.watch import FraudWatch
 from voelgoed.seating import jobs as seating_jobs
@@ -49,6 +50,7 @@ class Services:
     scans: ScanPipeline
     syncs: SyncPipeline
     watch: FraudWatch
+    signs_of_life: SignsOfLife
     manifests: Manifests
     reports: ReportDesk
     supervisor: PostgresSupervisor | None = None
@@ -119,6 +121,7 @@ def build_services(
         scans=scans,
         syncs=SyncPipeline(database, scans.last_scans, settings.sync_batches_per_minute_max),
         watch=watch,
+        signs_of_life=SignsOfLife(database),
         manifests=Manifests(database, cache, key),
         reports=ReportDesk(database, cache),
         supervisor=supervisor,
@@ -137,6 +140,7 @@ async def running(services: Services, *, with_jobs: bool) -> AsyncGenerator[None
         await services.jobs.stop()
         await services.manifests.stop()
         await services.watch.stop()
+        await services.signs_of_life.stop()
         await services.live.stop()
         await services.cache.close()
         await services.database.close()

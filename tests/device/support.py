@@ -121,7 +121,11 @@ class Gatehouse:
         return device
 
     async def pair(self, device: Device, gate: int = 0) -> None:
+        """As a new device, or again if it was one of this organisation's."""
         body = {"gate_id": str(self.world.gates[gate].id), "name": f"iPad {len(self.devices)}"}
+        known = device.store.identity
+        if known is not None and known.organization_id == self.world.tenant.id:
+            body["replaces_device_id"] = str(known.device_id)
         made = await self.world.ask("POST", "/api/scanning/pairings", body, by="owner")
         assert made.status_code == 201, made.text
         await device.pair(self.network.url, made.json()["data"]["pairing_token"])
@@ -173,6 +177,11 @@ class Gatehouse:
         body = {"version": version, "gate_id": str(gate.id)}
         moved = await self.world.ask("PATCH", path, body, by="owner")
         assert moved.status_code == 200, moved.text
+
+    async def demand_rotation(self, device: Device) -> None:
+        path = f"/api/scanning/devices/{device.identity.device_id}/key-rotations"
+        asked = await self.world.ask("POST", path, by="owner")
+        assert asked.status_code == 202, asked.text
 
     async def differences(self) -> list[Any]:
         """Between the counts and what the scans say."""

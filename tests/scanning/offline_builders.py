@@ -50,6 +50,7 @@ def a_device(id_: UUID = DEVICE, **more: Any) -> Device:
         "clock_offset_seconds": None,
         "clock_measured_at": None,
         "last_sync_at": None,
+        "last_seen_at": None,
         "version": 1,
         "created_at": NOW - timedelta(days=9),
         "updated_at": NOW - timedelta(days=9),
@@ -143,7 +144,7 @@ def sync_facts(tickets: list[ScannedTicket], **more: Any) -> SyncFacts:
         until_at=None,
     )
     device = ScanningDevice(
-        id=DEVICE, name="iPad", status="active", key_version=1, is_revoked=False, gate_id=GATE
+        id=DEVICE, name="iPad", status="active", key_version=1, is_revoked=False, is_rotation_demanded=False, gate_id=GATE
     )
     given: dict[str, Any] = {
         "devices": {DEVICE: device},

@@ -314,6 +314,7 @@ def a_device(key_version: int, rotation_id: UUID, rotated_at: datetime) -> KeptD
         paired_by_id=new_id(),
         deleted_at=None,
         last_heartbeat=None,
+        last_seen_at=None,
         battery_percent=None,
         queue_length=None,
         app_version=None,

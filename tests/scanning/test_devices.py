@@ -49,6 +49,14 @@ def is_unknown(answer: httpx.Response) -> bool:
     return (answer.status_code, answer.json()["error"]) == (404, "pairing_token_not_found")
 
 
+def is_known(answer: httpx.Response) -> bool:
+    return (answer.status_code, answer.json()["error"]) == (409, "device_already_paired")
+
+
+def is_meant_for_another(answer: httpx.Response) -> bool:
+    return (answer.status_code, answer.json()["error"]) == (409, "pairing_for_another_device")
+
+
 def as_device(paired: httpx.Response, world: World) -> Device:
     assert paired.status_code == 201, paired.text
     return Device(UUID(paired.json()["device_id"]), paired.json()["api_key"], world.gates[0])
@@ -173,7 +181,11 @@ async def test_a_device_that_is_paired_again_keeps_its_id_and_its_old_key_is_wor
     world: World,
 ):
     first = await world.device()
-    token = (await approve(world, gate_id=str(world.gates[1].id), name="Moved"))["pairing_token"]
+    pairing = await approve(
+        world, gate_id=str(world.gates[1].id), name="Moved", replaces_device_id=str(first.id)
+    )
+    assert pairing["replaces_device_id"] == str(first.id)
+    token = pairing["pairing_token"]
     again = await pair(world.client, token, device_id=str(first.id))
     assert again.json()["device_id"] == str(first.id)
     assert again.json()["api_key"] != first.api_key
@@ -190,7 +202,7 @@ async def test_a_device_that_is_paired_again_keeps_its_id_and_its_old_key_is_wor
 async def test_a_rotated_key_does_not_lead_to_the_key_of_a_later_pairing(world: World):
     first = await world.device()
     assert (await rotate(world, first)).status_code == 201
-    token = (await approve(world))["pairing_token"]
+    token = (await approve(world, replaces_device_id=str(first.id)))["pairing_token"]
     as_device(await pair(world.client, token, device_id=str(first.id)), world)
     for _ in range(3):
         rotation = await rotate(world, first)
@@ -202,6 +214,8 @@ async def test_a_revoked_device_comes_back_only_by_pairing_it_again(world: World
     path = f"/api/scanning/devices/{device.id}"
     assert (await world.ask("DELETE", path)).status_code == 204
     token = (await approve(world))["pairing_token"]
+    assert is_known(await pair(world.client, token, device_id=str(device.id)))
+    token = (await approve(world, replaces_device_id=str(device.id)))["pairing_token"]
     back = as_device(await pair(world.client, token, device_id=str(device.id)), world)
     assert back.id == device.id
     assert (await world.scan(device, "0000-0000-0000")).status_code == 401
@@ -213,11 +227,11 @@ async def test_so_many_devices_and_no_more(world: World, monkeypatch: pytest.Mon
     device, revoked = await world.device(), await world.device()
     await world.ask("DELETE", f"/api/scanning/devices/{revoked.id}")
     monkeypatch.setattr(module, "DEVICES_MAX", 1)
-    token = (await approve(world))["pairing_token"]
-    for chosen in ({}, {"device_id": str(revoked.id)}):
-        answer = await pair(world.client, token, **chosen)
+    for chosen in ({}, {"replaces_device_id": str(revoked.id)}):
+        answer = await pair(world.client, (await approve(world, **chosen))["pairing_token"])
         assert (answer.status_code, answer.json()["error"]) == (409, "too_many_devices")
-    as_device(await pair(world.client, token, device_id=str(device.id)), world)
+    token = (await approve(world, replaces_device_id=str(device.id)))["pairing_token"]
+    as_device(await pair(world.client, token), world)
 
 
 class AllAtOnce(Jobs):

@@ -102,12 +102,30 @@ async def test_which_devices_are_silent_and_what_waits_on_them(world: World, clo
     assert fresh < 60
 
 
+async def test_a_device_that_scans_and_sends_no_heartbeat_is_not_silent(
+    world: World, clock: MovableClock
+):
+    device, ticket = await world.device(name="iPad-1"), await world.ticket()
+    clock.ahead += timedelta(minutes=6)
+    assert (await read(world)).value("devices", status="offline") == 1
+    assert await world.verdict(device, ticket.code) == "admitted"
+    await world.services.signs_of_life.is_idle()
+    told = await read(world)
+    assert (told.value("devices", status="active"), told.value("devices", status="offline")) == (
+        1,
+        0,
+    )
+    silence = told.value("device_silent_seconds", device="iPad-1")
+    assert silence is not None
+    assert silence < 60
+
+
 async def test_devices_at_a_closed_gate_may_sleep_and_revoked_ones_are_gone(world: World):
     sleeping, gone = await world.device(world.gates[0]), await world.device(world.gates[1])
     await world.rows("UPDATE gate SET status = 'closed' WHERE id = $1", world.gates[0].id)
     await world.rows("UPDATE scan_device SET deleted_at = now() WHERE id = $1", gone.id)
     told = await read(world)
-    assert told.value("devices", status="offline") == 1
+    assert told.value("devices", status="active") == 1
     for device in (sleeping, gone):
         assert told.value("device_silent_seconds", device_id=str(device.id)) is None
 
@@ -130,9 +148,9 @@ async def test_only_so_many_are_told_one_by_one_the_fullest_and_the_most_silent(
 ):
     world = await a_world(services, client, tenant, gates=3)
     silent = await world.device(world.gates[1], name="silent")
+    assert await world.verdict(silent, (await world.ticket()).code) == "admitted"
     clock.ahead += timedelta(minutes=1)
     await world.device(world.gates[0], name="fresh")
-    assert await world.verdict(silent, (await world.ticket()).code) == "admitted"
     monkeypatch.setattr(figures, "GATES_TOLD_MAX", 1)
     monkeypatch.setattr(figures, "DEVICES_TOLD_MAX", 1)
     told = await read(world)

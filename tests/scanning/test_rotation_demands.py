@@ -1,4 +1,5 @@
-"""An administrator wants a device to change its key: it hears of it, and does, and nobody pairs it."""
+"""An administrator wants a device to change its key: until it does, the old key is good for nothing
+else, and afterwards nobody has to pair it."""
 
 import asyncio
 from typing import Any
@@ -8,11 +9,23 @@ import httpx
 import pytest
 
 from tests.scanning.node_support import another_node, closed_with, hear, socket
+from tests.scanning.recovery_support import recover
 from tests.scanning.support import Device, World
+from tests.scanning.sync_support import (
+    offline,
+    offline_batch,
+    send,
+    send_queue,
+    signed,
+    signed_batch,
+    sync,
+)
 from tests.support import MovableClock
 from voelgoed.accounts.model import Role
+from voelgoed.scanning.model.stations import ScanningDevice
 
 DEVICES, STATION = "/api/scanning/devices", "/api/scanning/station"
+HEARTBEAT, SCANS = "/api/scanning/heartbeat", "/api/scans"
 
 
 async def demand(world: World, device: Device, by: Role = "gate_supervisor") -> httpx.Response:
@@ -26,9 +39,18 @@ async def demanded(world: World, device: Device) -> dict[str, Any]:
 
 
 async def is_due(world: World, device: Device) -> bool:
+    """Whether the device is told to ask for its next key before anything else."""
     answer = await world.client.get(STATION, headers=device.headers)
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]["is_rotation_due"]
+    if answer.status_code == 200:
+        return False
+    assert is_told_to_rotate(answer), answer.text
+    return True
+
+
+def is_told_to_rotate(answer: httpx.Response) -> bool:
+    body = answer.json()
+    said = (answer.status_code, body.get("error"), body.get("details", {}).get("status"))
+    return said == (401, "device_inactive", "rotation_demanded")
 
 
 async def rotate(world: World, device: Device) -> Device:
@@ -50,11 +72,7 @@ async def test_a_device_changes_its_key_because_somebody_wants_it(world: World):
     wanted = await demanded(world, device)
     assert wanted["rotation_demanded_at"] is not None
     assert wanted["version"] == before["version"] + 1
-    assert await is_due(world, device)
-    beat = {"device_time": world.now.isoformat()}
-    told = await world.client.post("/api/scanning/heartbeat", json=beat, headers=device.headers)
-    assert told.json()["data"]["is_rotation_due"] is True
-    assert await world.verdict(device, tickets[0].code) == "admitted", "until it has the next key"
+    assert is_told_to_rotate(await world.scan(device, tickets[0].code))
     renewed = await rotate(world, device)
     assert not await is_due(world, renewed)
     after = await shown(world, device)
@@ -62,6 +80,111 @@ async def test_a_device_changes_its_key_because_somebody_wants_it(world: World):
     assert after["key_rotated_at"] > before["key_rotated_at"]
     assert (await world.scan(device, tickets[1].code)).status_code == 401
     assert await world.verdict(renewed, tickets[1].code) == "admitted"
+    assert await world.verdict(renewed, tickets[0].code) == "admitted", "nobody had been let in"
+
+
+async def test_from_the_demand_on_the_old_key_is_good_for_the_rotation_only(
+    world: World, database_url: str, clock: MovableClock
+):
+    device, first, second = await world.device(), await world.ticket("A1"), await world.ticket("A2")
+    known = world.body(device, first.code)
+    assert (await world.client.post(SCANS, json=known, headers=device.headers)).is_success
+    made_before = await signed(world, device, second)
+    await demanded(world, device)
+    async with another_node(world, database_url, clock) as beside:
+        for node in (world, beside):
+            beat = {"device_time": world.now.isoformat()}
+            manifest = f"/api/scanning/events/{world.event_id}/manifest"
+            queue = offline_batch(world, device, offline(world, second.code))
+            for answer in (
+                await node.scan(device, second.code),
+                await node.client.post(SCANS, json=known, headers=device.headers),
+                await send_queue(node, device, queue),
+                await send(node, device, signed_batch(device, made_before)),
+                await node.client.post(HEARTBEAT, json=beat, headers=device.headers),
+                await node.client.get(manifest, headers=device.headers),
+                await node.client.get(STATION, headers=device.headers),
+            ):
+                assert is_told_to_rotate(answer), (answer.request.url, answer.text)
+            async with socket(node, device.headers) as connection:
+                assert await closed_with(connection) == 4401
+    assert len(await world.rows("SELECT 1 FROM scan")) == 1
+    assert await world.rows("SELECT 1 FROM scan_alert") == [], (
+        "nothing that somebody has to look at"
+    )
+    [kept] = await world.rows("SELECT sync_failures FROM scan_device")
+    assert kept["sync_failures"] == 0
+    renewed = await rotate(world, device)
+    await sync(world, renewed, await signed(world, renewed, second))
+    assert len(await world.rows("SELECT 1 FROM scan")) == 2
+
+
+async def test_what_was_signed_with_the_old_key_is_imported_after_the_rotation(world: World):
+    """A device signs anew what waits on it; a file that it exported before keeps its signatures."""
+    device, ticket = await world.device(), await world.ticket()
+    before = await signed(world, device, ticket)
+    await demanded(world, device)
+    await rotate(world, device)
+    imported = await recover(world, device, before)
+    assert [each["signature_valid"] for each in imported["results"]] == [True]
+
+
+ROUNDS = 12
+
+
+async def refused_and_let_in(world: World) -> tuple[int, int]:
+    """Of scans that are on their way when a rotation is demanded: how many were refused, and how many
+    let in. The answers agree with what is kept, and a scan that begins after the demand was answered
+    is refused."""
+    refused = let_in = late = 0
+    for number in range(ROUNDS):
+        device, tickets = await world.device(name=f"iPad {number}"), await world.tickets(4)
+        *answers, asked = await asyncio.gather(
+            *(world.scan(device, each.code) for each in tickets[:3]), demand(world, device)
+        )
+        assert asked.status_code == 202
+        late += (await world.scan(device, tickets[3].code)).is_success
+        refused += sum(is_told_to_rotate(each) for each in answers)
+        let_in += sum(each.is_success for each in answers)
+        kept = await world.rows("SELECT 1 FROM scan WHERE device_id = $1", device.id)
+        assert len(kept) == sum(each.is_success for each in answers) + late
+        if late:
+            break
+    assert late == 0
+    return refused, let_in
+
+
+async def test_a_scan_in_flight_when_a_rotation_is_demanded_is_let_in_or_refused_and_never_both(
+    world: World,
+):
+    refused, let_in = await refused_and_let_in(world)
+    assert refused + let_in == 3 * ROUNDS
+
+
+async def test_a_delivery_in_flight_when_a_rotation_is_demanded_is_kept_whole_or_refused_whole(
+    world: World,
+):
+    for number in range(ROUNDS):
+        device, tickets = await world.device(name=f"iPad {number}"), await world.tickets(4)
+        scans = [await signed(world, device, each) for each in tickets]
+        batches = [signed_batch(device, *scans[:2]), signed_batch(device, *scans[2:])]
+        *answers, asked = await asyncio.gather(
+            *(send(world, device, each) for each in batches), demand(world, device)
+        )
+        assert asked.status_code == 202
+        assert all(each.is_success or is_told_to_rotate(each) for each in answers)
+        kept = await world.rows("SELECT 1 FROM scan WHERE device_id = $1", device.id)
+        assert len(kept) == 2 * sum(each.is_success for each in answers)
+        assert is_told_to_rotate(await send(world, device, signed_batch(device, *scans)))
+
+
+async def test_without_the_rule_the_old_key_would_go_on_scanning(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    """The control of the race above."""
+    monkeypatch.setattr(ScanningDevice, "is_rotation_demanded", False)
+    with pytest.raises(AssertionError):
+        await refused_and_let_in(world)
 
 
 async def test_a_demand_and_what_came_of_it_are_on_record(world: World):
@@ -112,7 +235,11 @@ async def test_a_device_that_listens_hears_of_it_at_once_on_every_node(
 async def test_a_device_that_was_paired_again_owes_no_rotation(world: World):
     device = await world.device()
     await demanded(world, device)
-    body = {"gate_id": str(device.gate.id), "name": "Again"}
+    body = {
+        "gate_id": str(device.gate.id),
+        "name": "Again",
+        "replaces_device_id": str(device.id),
+    }
     made = await world.ask("POST", "/api/scanning/pairings", body)
     token = made.json()["data"]["pairing_token"]
     body = {"pairing_token": token, "device_id": str(device.id)}

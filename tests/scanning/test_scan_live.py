@@ -320,7 +320,11 @@ async def test_the_socket_of_an_old_key_is_closed_once_the_device_is_paired_agai
     device = await world.device()
     async with socket(world, device.headers) as tablet:
         await subscribe(tablet, of_gate(device.gate))
-        body = {"gate_id": str(device.gate.id), "name": "Again"}
+        body = {
+            "gate_id": str(device.gate.id),
+            "name": "Again",
+            "replaces_device_id": str(device.id),
+        }
         token = (await world.ask("POST", "/api/scanning/pairings", body)).json()["data"]
         again = {"pairing_token": token["pairing_token"], "device_id": str(device.id)}
         assert (await world.client.post("/api/scanning/pair", json=again)).status_code == 201

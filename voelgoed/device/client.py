@@ -43,6 +43,8 @@ APP_VERSION = "voelgoed-device/1"
 PAIR = "/api/scanning/pair"
 HEARTBEAT = "/api/scanning/heartbeat"
 ROTATIONS = "/api/scanning/key-rotations"
+RENEWALS_MAX = 2
+"""For one request: a key whose answer was lost may itself be one that is to be changed."""
 CODE_KEY_BYTES = 32
 MANIFEST_S = 300.0
 """For all of it to arrive, over a bad line."""
@@ -57,7 +59,6 @@ class Stationed(msgspec.Struct, kw_only=True):
 
     gate_id: UUID | None
     event_id: UUID | None
-    is_rotation_due: bool
     offset_seconds: float | None
     manifest_version: int | None = None
 
@@ -85,6 +86,7 @@ class Device:
         self.sleep = sleep
         self.ledger = Ledger(self.store, self.clock)
         self.link = Link(client)
+        self._renewing = asyncio.Lock()
         self.register: Register | None = None
         kept = self.store.manifest
         if kept is not None:
@@ -224,8 +226,6 @@ class Device:
         """Say how it is, and do what the answer asks for."""
         station = await self._report()
         self._move(station)
-        if station.is_rotation_due:
-            await self.rotate()
         newest, known = station.manifest_version, self.register and self.register.manifest
         # Another one, and not only a later: a server that was restored counts on from an earlier.
         if newest is not None and (known is None or known.manifest_version != newest):
@@ -268,7 +268,13 @@ class Device:
             self.store.forget_manifest()
         self.register = None
 
-    async def rotate(self) -> None:
+    async def renew_key(self, refused: Answered, wait_s: float = ANSWER_S) -> None:
+        """Get the key after the one that was refused, if nobody here has it yet."""
+        async with self._renewing:
+            if self.identity.api_key == refused.api_key:
+                await self.rotate(wait_s)
+
+    async def rotate(self, wait_s: float = ANSWER_S) -> None:
         """Its next key, asked for under an id that is kept until the key is."""
         rotation_id = self.store.rotation_id
         if rotation_id is None:
@@ -278,7 +284,7 @@ class Device:
         before = self.identity
         wanted = msgspec.json.encode(KeyRotation(rotation_id=rotation_id))
         answered = await self.link.ask(
-            "POST", before.url + ROTATIONS, api_key=before.api_key, body=wanted
+            "POST", before.url + ROTATIONS, api_key=before.api_key, body=wanted, wait_s=wait_s
         )
         given = require(answered, 201).read(NewKeyData).data
         with self.store.transaction():
@@ -296,15 +302,21 @@ class Device:
         offset: timedelta | None = None,
         tag: str | None = None,
     ) -> Answered:
-        """With this device's key and clock; or as a clock shows that is off by `offset`. If a new key
-        was given whose answer was lost, the old one is refused, and the new one asked for again."""
+        """With this device's key and clock; or as a clock shows that is off by `offset`. Where the key
+        is to be changed, or was and the answer got lost, the next one is asked for first."""
         answered = await self.ask_once(method, path, body, wait_s=wait_s, offset=offset, tag=tag)
-        if self.has_lost_its_key(answered):
-            await self.rotate()
+        for _ in range(RENEWALS_MAX):
+            if not self.needs_next_key(answered):
+                break
+            await self.renew_key(answered)
             answered = await self.ask_once(
                 method, path, body, wait_s=wait_s, offset=offset, tag=tag
             )
         return answered
+
+    def needs_next_key(self, answered: Answered) -> bool:
+        """Somebody demands that the key is changed, or the answer with the next one was lost."""
+        return answered.is_rotation_demanded or self.has_lost_its_key(answered)
 
     def has_lost_its_key(self, answered: Answered) -> bool:
         is_refused = answered.status == 401 and answered.is_refusal_of_ours
@@ -332,15 +344,6 @@ class Device:
             headers={"X-Device-Time": moment_text(now)} | ({"If-None-Match": tag} if tag else {}),
             wait_s=wait_s,
         )
-        if _tells_of_revocation(answered):
+        if answered.refused_status == "revoked":
             self._forget_manifest()  # whoever has the device now has no business with it
         return answered
-
-
-def _tells_of_revocation(answered: Answered) -> bool:
-    error = answered.error if answered.status == 401 else None
-    return (
-        error is not None
-        and error.error == "device_inactive"
-        and error.details.get("status") == "revoked"
-    )

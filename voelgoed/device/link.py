@@ -26,6 +26,8 @@ class Answered(msgspec.Struct, frozen=True):
     retry_after_s: float | None
     round_trip_s: float
     """Until it began to arrive: how long all of it takes says nothing of the clock."""
+    api_key: str | None = None
+    """The key with which it was asked for."""
 
     def read(self, kind: type[T]) -> T:
         try:
@@ -44,6 +46,17 @@ class Answered(msgspec.Struct, frozen=True):
     def is_refusal_of_ours(self) -> bool:
         """Not of something on the way, like a network that wants somebody to sign in first."""
         return self.status in range(400, 500) and self.error.error != ""
+
+    @property
+    def is_rotation_demanded(self) -> bool:
+        """The key is good for one thing only: to ask for the next one."""
+        return self.refused_status == "rotation_demanded"
+
+    @property
+    def refused_status(self) -> object:
+        """What the server says of a device whose key it does not take; None where it says nothing."""
+        error = self.error if self.status == 401 else ErrorBody()
+        return error.details.get("status") if error.error == "device_inactive" else None
 
 
 class Link:
@@ -83,6 +96,7 @@ class Link:
             content,
             _seconds(answer.headers.get("Retry-After")),
             round_trip_s,
+            api_key,
         )
 
 
@@ -92,7 +106,9 @@ def require(answered: Answered, *statuses: int) -> Answered:
         return answered
     error = answered.error
     said = error.message or f"The server answered with {answered.status}."
-    if not answered.is_refusal_of_ours or answered.status == 429:
+    # Once more told to rotate, after it did: it will, before it asks for anything else.
+    is_for_later = answered.status == 429 or answered.is_rotation_demanded
+    if not answered.is_refusal_of_ours or is_for_later:
         raise ServerAway(said)
     raise KeyRefused() if answered.status == 401 else Refused(said)
 

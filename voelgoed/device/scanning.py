@@ -88,8 +88,12 @@ async def _ask(device: Device, attempt: _Attempt) -> Answer | None:
         "direction": attempt.direction,
     }
     sent = msgspec.json.encode(body)
-    answered = await device.ask_once("POST", SCANS, sent, wait_s=_patience_s(device, attempt))
-    if device.has_lost_its_key(answered):
+    wait_s = _patience_s(device, attempt)
+    answered = await device.ask_once("POST", SCANS, sent, wait_s=wait_s)
+    if answered.is_rotation_demanded:
+        await device.renew_key(answered, wait_s)
+        answered = await device.ask_once("POST", SCANS, sent, wait_s=wait_s)
+    if device.needs_next_key(answered):
         return None  # nobody at a gate waits for the new one
     if answered.status in (200, 404) or answered.status in STOPS or not answered.is_refusal_of_ours:
         return require(answered, 200, 404).read(Answer)

@@ -131,8 +131,8 @@ async def _send(device: Device, batch: Outgoing, report: SyncReport) -> Answered
             report.requests += 1
             offset = timedelta(seconds=batch.offset_seconds)
             answered = await device.ask_once("POST", SYNC, batch.body, offset=offset)
-            if device.has_lost_its_key(answered):
-                await device.rotate()
+            if device.needs_next_key(answered):
+                await device.renew_key(answered)
                 return None
             if answered.status == 429 and answered.retry_after_s is not None:
                 busy, fault = busy + 1, ServerAway(answered.error.message)

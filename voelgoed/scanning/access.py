@@ -89,22 +89,29 @@ async def _note_fault(connection: Connection, refusal: Refusal) -> None:
 async def _requires_device(connection: Connection, _: BaseRouteHandler) -> None:
     key = bearer_in(headers_in(connection.scope))  # pyright: ignore[reportArgumentType]
     proven = prove(connection.app.state.master_key, key, origin_of(connection))
+    connection.app.state.signs_of_life.note(proven)
     connection.scope["user"] = proven
 
 
 async def anybody_of(connection: Connection) -> Caller:
-    """A user or a device. A browser cannot send a header with a websocket, so a device's key may also
-    stand among the subprotocols that it offers."""
+    """A user or a device that may scan."""
+    proven = device_in(connection)
+    if proven is None:
+        return await caller_of(connection)
+    return await require_usable(connection.app.state.database, proven)
+
+
+def device_in(connection: Connection) -> DeviceCaller | None:
+    """The device whose key came with a connection; None where none did. A browser cannot send a header
+    with a websocket, so the key may also stand among the subprotocols that it offers."""
     headers = headers_in(connection.scope)  # pyright: ignore[reportArgumentType]
     key = bearer_in(headers) or ""
     for offered in headers.get(b"sec-websocket-protocol", b"").decode("latin-1").split(","):
         if offered.strip().startswith(PREFIX):
             key = offered.strip()
     if not key.startswith(PREFIX):
-        return await caller_of(connection)
-    state = connection.app.state
-    proven = prove(state.master_key, key, origin_of(connection))
-    return await require_usable(state.database, proven)
+        return None
+    return prove(connection.app.state.master_key, key, origin_of(connection))
 
 
 def device_of(call: Call) -> DeviceCaller:

@@ -24,13 +24,30 @@ export class BareDevice {
     private readonly paired: Paired,
   ) {}
 
-  static async pair(server: Pick<Organization, 'url'>, token: string): Promise<BareDevice> {
-    const body = JSON.stringify({ pairing_token: token });
-    const headers = { 'Content-Type': 'application/json' };
-    const path = `${server.url}/api/scanning/pair`;
-    const answer = await freshFetch(path, { method: 'POST', headers, body });
+  static async pair(
+    server: Pick<Organization, 'url'>,
+    token: string,
+    deviceId?: string,
+  ): Promise<BareDevice> {
+    const answer = await BareDevice.use(server, token, deviceId);
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
     return new BareDevice(server, (await answer.json()) as Paired);
+  }
+
+  /** What the server says to who uses a token, and says to be that device. */
+  static async use(
+    server: Pick<Organization, 'url'>,
+    token: string,
+    deviceId?: string,
+  ): Promise<Response> {
+    const body = JSON.stringify({ pairing_token: token, device_id: deviceId ?? null });
+    const headers = { 'Content-Type': 'application/json' };
+    const path = `${server.url}/api/scanning/pair`;
+    return await freshFetch(path, { method: 'POST', headers, body });
+  }
+
+  get id(): string {
+    return this.paired.device_id;
   }
 
   /** The status of the answer, and what it says. */

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 interface Given {
   gates: number;
   inside: number;
-  /** Of each device that the event has. */
+  /** Of each device that the event has; all of them are offline. */
   silentSeconds: number[];
   /** How many are inside by the first gates. */
   atGates?: number[];
@@ -40,7 +40,7 @@ export async function feed(page: Page, eventId: string, given: Given): Promise<v
   const devices = given.silentSeconds.map((silent_seconds, place) => ({
     id: gateId(1_000 + place),
     name: `iPad ${place + 1}`,
-    status: 'active',
+    status: 'offline',
     gate_name: 'Gate 1',
     is_revoked: false,
     silent_seconds,

@@ -51,6 +51,50 @@ async function forgeManifests(context: BrowserContext): Promise<void> {
   });
 }
 
+test('a device whose key is to be changed changes it with the next scan, and nobody notices', async ({
+  context,
+  paired: app,
+  tickets,
+  venue,
+}) => {
+  const [first, second, third] = tickets;
+  const before = (await app.kept()).identity;
+  const deviceId = before?.device_id ?? '';
+  expect(await app.scan(first.barcode)).toMatchObject({ light: 'green' });
+  await context.setOffline(true);
+  await venue.demandRotation(deviceId);
+  expect(await app.scan(second.barcode)).toMatchObject({ light: 'yellow' });
+  await context.setOffline(false);
+  await app.hasSentAll();
+  expect((await app.kept()).identity?.api_key).not.toBe(before?.api_key);
+  expect(await app.scan(third.barcode)).toMatchObject({ light: 'green' });
+  await expectAllOnce(venue, app);
+});
+
+test('a device that is known already is paired again only by a code that is made for it', async ({
+  gate,
+  page,
+  paired: app,
+  venue,
+}) => {
+  const before = (await app.kept()).identity;
+  await app.goTo('Settings');
+  await page.getByRole('button', { name: 'Pair again' }).click();
+  await page.getByRole('button', { name: 'Type the code' }).click();
+  await page.getByLabel('Pairing code').fill(await venue.pairingToken(gate, 'Somebody'));
+  await page.getByRole('button', { name: 'Pair', exact: true }).click();
+  await expect(app.problem('device_already_paired')).toContainText('Pair again');
+  expect((await app.kept()).identity).toEqual(before);
+  const token = await venue.pairingToken(gate, 'Phone again', before?.device_id);
+  await page.getByLabel('Pairing code').fill(token);
+  await page.getByRole('button', { name: 'Pair', exact: true }).click();
+  await expect(page.getByLabel('Pairing code')).toBeHidden();
+  expect((await app.kept()).identity).toMatchObject({
+    device_id: before?.device_id,
+    name: 'Phone again',
+  });
+});
+
 test('a device that is revoked while it is offline loses its key and no scan', async ({
   context,
   gate,
@@ -99,7 +143,9 @@ test('a device that is revoked while it is offline loses its key and no scan', a
 
   await test.step('paired again it sends them, and they still count once', async () => {
     await app.goTo('Scan');
-    await app.pairByTyping(await venue.pairingToken(gate, 'Phone again'));
+    const { identity } = await app.kept();
+    const token = await venue.pairingToken(gate, 'Phone again', identity?.device_id);
+    await app.pairByTyping(token);
     await app.hasSentAll();
     expect(await app.scan(third.barcode)).toMatchObject({ light: 'green' });
     expect(await app.scan(first.barcode)).toMatchObject({ light: 'red' });

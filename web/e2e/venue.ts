@@ -167,11 +167,13 @@ export class Venue {
     await this.organization.ask('PUT', path, { dedup_window_s: seconds, version });
   }
 
-  async pairingToken(gate: Pick<Gate, 'id'>, name: string): Promise<string> {
+  /** `replaces`: the id of the device that is paired again. */
+  async pairingToken(gate: Pick<Gate, 'id'>, name: string, replaces?: string): Promise<string> {
     const path = '/api/scanning/pairings';
     const pairing = await this.organization.ask<{ pairing_token: string }>('POST', path, {
       gate_id: gate.id,
       name,
+      ...(replaces && { replaces_device_id: replaces }),
     });
     return pairing.pairing_token;
   }
@@ -184,6 +186,11 @@ export class Venue {
 
   async devices(): Promise<{ id: string; name: string }[]> {
     return this.organization.list(`/api/scanning/devices`);
+  }
+
+  async demandRotation(deviceId: string): Promise<void> {
+    const path = `/api/scanning/devices/${deviceId}/key-rotations`;
+    await this.organization.request('POST', path);
   }
 
   async revoke(deviceId: string): Promise<void> {

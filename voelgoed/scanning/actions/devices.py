@@ -35,7 +35,7 @@ from voelgoed.scanning.model.refusals import (
     TooManyDevices,
 )
 from voelgoed.scanning.rules.device_keys import PURPOSE, DeviceKey, context, key_text
-from voelgoed.scanning.rules.devices import PAIRING_TTL, fleet_device
+from voelgoed.scanning.rules.devices import PAIRING_TTL, fleet_device, refusal_to_pair
 from voelgoed.scanning.rules.messages import device_changed, device_topic
 from voelgoed.scanning.store import devices as store
 from voelgoed.scanning.store.devices import PairingRow
@@ -53,6 +53,8 @@ async def create_pairing(database: Database, caller: Caller, new: NewPairing) ->
     token = None if new.challenge else code_from(token_bytes(CODE_RANDOM_BYTES))
     assert caller.id is not None
     async with database.transaction(caller.organization_id) as tx:
+        if new.replaces_device_id and not await store.find_device(tx, new.replaces_device_id):
+            raise DeviceNotFound()
         gate = await gate_anywhere(tx, new.gate_id)
         row = PairingRow(
             token_hash=bytes.fromhex(new.challenge) if new.challenge else token_hash(token or ""),
@@ -61,6 +63,7 @@ async def create_pairing(database: Database, caller: Caller, new: NewPairing) ->
             name=new.name,
             device_type=new.device_type,
             created_by_id=caller.id,
+            replaces_device_id=new.replaces_device_id,
             expires_at=tx.now + PAIRING_TTL,
         )
         with refusing("pairing_token_taken", PairingTokenTaken):
@@ -70,12 +73,15 @@ async def create_pairing(database: Database, caller: Caller, new: NewPairing) ->
             "name": new.name,
             "made_by": "device" if new.challenge else "server",
         }
+        if new.replaces_device_id:
+            changes["replaces_device_id"] = new.replaces_device_id
         await record(tx, caller, "device_pairing_created", "Gate", gate.id, changes)
     return Pairing(
         pairing_token=token,
         gate_id=gate.id,
         name=new.name,
         device_type=new.device_type,
+        replaces_device_id=new.replaces_device_id,
         expires_at=row.expires_at,
     )
 
@@ -86,7 +92,8 @@ def token_hash(token: str) -> bytes:
 
 
 async def pair(database: Database, master_key: MasterKey, origin: Origin, given: Pair) -> Paired:
-    """By a token that nobody used. A device that was ours before keeps its id, with a new key."""
+    """By a token that nobody used. A device that the pairing names keeps its id, with a new key; a
+    refused device leaves the token as it was, for whom it is meant."""
     hashed = sha256(given.pairing_token.encode()).digest()
     organization_id = await database.organization_of_pairing(hashed)
     if organization_id is None:
@@ -94,11 +101,12 @@ async def pair(database: Database, master_key: MasterKey, origin: Origin, given:
         organization_id = await database.organization_of_pairing(hashed)
     if organization_id is None:
         raise PairingTokenNotFound()
-    device_id = given.device_id or new_id()
+    chosen_id = given.device_id or new_id()
     async with database.transaction(organization_id) as tx:
-        pairing = await store.use_pairing(tx, hashed, device_id)
+        pairing = await store.use_pairing(tx, hashed, chosen_id)
         if pairing is None:
             raise PairingTokenNotFound()  # somebody else was first
+        device_id = pairing.replaces_device_id or chosen_id
         device = await _paired(tx, device_id, pairing, given)
         caller = Caller(
             kind="device",
@@ -112,6 +120,7 @@ async def pair(database: Database, master_key: MasterKey, origin: Origin, given:
             "name": device.name,
             "key_version": device.key_version,
             "approved_by": pairing.created_by_id,
+            "is_taken_over": pairing.replaces_device_id is not None,
         }
         await record(tx, caller, "device_paired", "ScanDevice", device_id, changes)
         tx.once_committed(partial(_tell_operators, "device.paired", device))
@@ -144,6 +153,7 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
         paired_by_id=pairing.created_by_id,
         deleted_at=None,
         last_heartbeat=None,
+        last_seen_at=None,
         battery_percent=None,
         queue_length=None,
         app_version=given.app_version,
@@ -156,12 +166,14 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
         updated_at=tx.now,
     )
     before = await store.lock_device(tx, device_id)
+    _require_pairable(given, before, pairing)
     is_counted = before is not None and before.deleted_at is None
     if not is_counted and await store.count_devices(tx) >= DEVICES_MAX:
         raise TooManyDevices()
     if before is None and await store.insert_device(tx, new):
         return new
     before = before or await store.lock_device(tx, device_id)  # by another token, meanwhile
+    _require_pairable(given, before, pairing)
     assert before is not None
     again = msgspec.structs.replace(
         new,
@@ -172,6 +184,12 @@ async def _paired(tx: Transaction, device_id: UUID, pairing: PairingRow, given: 
     await store.update_device(tx, again)
     tx.publish(device_topic(device_id), device_changed(device_id))
     return again
+
+
+def _require_pairable(given: Pair, known: Device | None, pairing: PairingRow) -> None:
+    refusal = refusal_to_pair(given.device_id, known is not None, pairing.replaces_device_id)
+    if refusal is not None:
+        raise refusal
 
 
 def key_of(master_key: MasterKey, organization_id: UUID, device: Device) -> str:

@@ -18,7 +18,7 @@ from voelgoed.scanning.actions.devices import DEVICES_MAX
 from voelgoed.scanning.model.devices import Device, ShownStatus
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.rules.decision import day_of
-from voelgoed.scanning.rules.devices import shown_status
+from voelgoed.scanning.rules.devices import shown_status, silence
 from voelgoed.scanning.rules.offline_scans import SyncResult
 from voelgoed.scanning.store import devices, figures, recount, stations
 from voelgoed.scanning.store.figures import GateFigures
@@ -132,9 +132,8 @@ async def _look_at(tx: Transaction, event: LiveEvent, found: Figures) -> None:
         gate_code = gate.code if gate else ""
         found.queues.append((device.queue_length or 0, event.id, gate_code, device))
         if status != "inactive" and gate is not None and gate.is_open:
-            heard = device.last_heartbeat or device.paired_at
-            silence = max((tx.now - heard).total_seconds(), 0.0)
-            found.silent.append((silence, event.id, gate.code, device))
+            silent_s = silence(device, tx.now).total_seconds()
+            found.silent.append((silent_s, event.id, gate.code, device))
 
 
 def _publish(found: Figures) -> None:
@@ -156,9 +155,9 @@ def _publish(found: Figures) -> None:
         if gate.capacity is not None:
             metrics.gate_capacity.labels(*labels).set(gate.capacity)
     found.silent.sort(key=lambda each: each[0], reverse=True)
-    for silence, event_id, gate_code, device in found.silent[:DEVICES_TOLD_MAX]:
+    for silent_s, event_id, gate_code, device in found.silent[:DEVICES_TOLD_MAX]:
         labels = (str(event_id), gate_code, str(device.id), device.name)
-        metrics.device_silence.labels(*labels).set(silence)
+        metrics.device_silence.labels(*labels).set(silent_s)
     found.queues.sort(key=lambda each: each[0], reverse=True)
     for waiting, event_id, gate_code, device in found.queues[:DEVICES_TOLD_MAX]:
         labels = (str(event_id), gate_code, str(device.id), device.name)

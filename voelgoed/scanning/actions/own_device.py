@@ -132,7 +132,6 @@ async def _station(tx: Transaction, device: Device, offset: float | None) -> Sta
         event_inside=event and max(inside.get(event.id, 0), 0),
         event_capacity=event and event.capacity,
         manifest_version=versions[0].version if versions else None,
-        is_rotation_due=device.rotation_demanded_at is not None,
         server_time=tx.now,
         offset_seconds=offset,
     )

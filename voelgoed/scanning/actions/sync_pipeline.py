@@ -30,7 +30,12 @@ from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
-from voelgoed.scanning.model.refusals import DeviceInactive, DeviceMismatch, TooManySyncs
+from voelgoed.scanning.model.refusals import (
+    ROTATION_DEMANDED,
+    DeviceInactive,
+    DeviceMismatch,
+    TooManySyncs,
+)
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import SIGNED_SCANS_MAX
 from voelgoed.scanning.rules.batches import failing_device, revoked_device
@@ -289,10 +294,14 @@ class SyncPipeline:
 
     async def fail(self, proven: DeviceCaller, refusal: Refusal, **about: str) -> None:
         """Told of whatever was not taken in, readable or not."""
-        is_asked_to_wait = isinstance(refusal, RateLimited | TooManySyncs)
-        metrics.syncs.labels("delayed" if is_asked_to_wait else "failed").inc()
+        # A device that is told to rotate does, and comes again: there is nothing to look at for anybody.
+        is_to_come_again = (
+            isinstance(refusal, RateLimited | TooManySyncs)
+            or refusal.details.get("status") == ROTATION_DEMANDED
+        )
+        metrics.syncs.labels("delayed" if is_to_come_again else "failed").inc()
         log.warning("sync.failed", error=refusal.code, device_id=str(proven.caller.id), **about)
-        if not is_asked_to_wait and not isinstance(refusal, Unavailable):
+        if not is_to_come_again and not isinstance(refusal, Unavailable):
             await self._note_failure(proven, refusal)
 
     async def _note_failure(self, proven: DeviceCaller, refusal: Refusal) -> None:

@@ -27,7 +27,9 @@ from voelgoed.scanning.model.devices import (
     Station,
 )
 from voelgoed.scanning.model.refusals import (
+    DeviceAlreadyPaired,
     DeviceNotFound,
+    PairingForAnotherDevice,
     PairingTokenNotFound,
     PairingTokenTaken,
     TooManyDevices,
@@ -38,14 +40,24 @@ After = Annotated[UUID | None, QueryParameter(description="The `next` of the pag
 WithRevoked = Annotated[bool, QueryParameter(description="Those that were revoked, too.")]
 
 
-@access.post("/api/scanning/pairings", "devices.write", GateNotFound, PairingTokenTaken)
+@access.post(
+    "/api/scanning/pairings", "devices.write", GateNotFound, DeviceNotFound, PairingTokenTaken
+)
 async def create_pairing(data: JSONBody[NewPairing], call: Given[Call]) -> Data[Pairing]:
     """A token by which one device becomes yours, once and within five minutes; or, with `challenge`,
-    your approval of a device that shows its own."""
+    your approval of a device that shows its own. With `replaces_device_id` a device is paired again;
+    without it no device that exists can be taken over."""
     return Data(await actions.create_pairing(call.database, call.caller, data))
 
 
-@access.public_post("/api/scanning/pair", PairingTokenNotFound, TooManyDevices, status=201)
+@access.public_post(
+    "/api/scanning/pair",
+    PairingTokenNotFound,
+    DeviceAlreadyPaired,
+    PairingForAnotherDevice,
+    TooManyDevices,
+    status=201,
+)
 async def pair_device(data: JSONBody[Pair], call: Given[Call]) -> Paired:
     """For a device: what its token is worth. Until somebody has approved a device's own token it is
     not known; ask again every few seconds."""
@@ -98,8 +110,9 @@ async def revoke_device(device_id: FromPath[UUID], call: Given[Call]) -> None:
     status=202,
 )
 async def demand_rotation(device_id: FromPath[UUID], call: Given[Call]) -> Data[FleetDevice]:
-    """Let it change its key. It is told live and with its next heartbeat; until it has the next key the
-    present one works, so nobody has to pair it again. Whoever is to be kept out at once: revoke it."""
+    """Let it change its key. From now on the present one is good for that and for nothing else: whatever
+    the device asks for is refused with 401 and the status `rotation_demanded`, and it asks for the next
+    key by itself, so nobody has to pair it again. Whoever is to be kept out altogether: revoke it."""
     return Data(await actions.demand_rotation(call.database, call.caller, device_id))
 
 

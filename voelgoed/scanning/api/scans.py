@@ -21,6 +21,7 @@ from voelgoed.infra.web import (
 from voelgoed.scanning.access import device_post
 from voelgoed.scanning.actions.own_device import prove
 from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
+from voelgoed.scanning.actions.signs_of_life import SignsOfLife
 from voelgoed.scanning.model.refusals import (
     DeviceMismatch,
     DeviceNotAssignedToGate,
@@ -65,6 +66,8 @@ class Parts(Protocol):
     def master_key(self) -> MasterKey: ...
     @property
     def scans(self) -> ScanPipeline: ...
+    @property
+    def signs_of_life(self) -> SignsOfLife: ...
 
 
 class Fallback(msgspec.Struct, frozen=True):
@@ -83,6 +86,7 @@ async def answer_scan(asked: Asked, services: "Parts") -> Reply:
     try:
         origin = origin_by(asked.headers, asked.host)
         proven = prove(services.master_key, bearer_in(asked.headers), origin)
+        services.signs_of_life.note(proven)
         answer = await services.scans.scan(proven.caller, proven.key_version, _read(asked.body))
         outcome = answer.status
         return reply_with(404 if answer.reason == "ticket_not_found" else 200, answer)

@@ -13,7 +13,7 @@ DeviceType = Literal["ipad", "phone", "desktop"]
 DeviceStatus = Literal["active", "inactive"]
 """As somebody set it."""
 ShownStatus = Literal["active", "inactive", "offline"]
-"""`offline`: active, and silent for more than five minutes."""
+"""`offline`: active, and silent for too long; `rules/devices.py` says for how long that is."""
 
 PairingToken = Annotated[str, Meta(min_length=12, max_length=200, pattern=r"^[ -~]+$(?!\n)")]
 Challenge = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
@@ -43,6 +43,8 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     paired_by_id: UUID
     deleted_at: datetime | None
     last_heartbeat: datetime | None
+    last_seen_at: datetime | None
+    """The moment of its last request of any kind, to within half a minute; None before the first."""
     battery_percent: int | None
     queue_length: int | None
     app_version: str | None
@@ -57,6 +59,10 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_revoked(self) -> bool:
         return self.deleted_at is not None
+
+    @property
+    def is_rotation_demanded(self) -> bool:
+        return self.rotation_demanded_at is not None
 
 
 class DeviceAssignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,8 +87,10 @@ class FleetDevice(msgspec.Struct, frozen=True, kw_only=True):
     gate_name: str | None
     event_id: UUID | None
     last_heartbeat: datetime | None
-    silent_seconds: int | None
-    """Since it last said anything."""
+    last_seen_at: datetime
+    """When it last asked for anything: any request is a sign of life, its pairing the first."""
+    silent_seconds: int
+    """Since then."""
     battery_percent: int | None
     queue_length: int | None
     app_version: str | None
@@ -94,7 +102,7 @@ class FleetDevice(msgspec.Struct, frozen=True, kw_only=True):
     key_rotated_at: datetime
     """Since when it has the key that it has."""
     rotation_demanded_at: datetime | None
-    """Somebody wants it to change its key, and it has not yet."""
+    """Somebody wants it to change its key, and it has not yet: until then it can do nothing else."""
     is_revoked: bool
     version: int
 
@@ -108,6 +116,9 @@ class NewPairing(Request):
     challenge: Challenge | None = None
     """What the device shows as its QR code: the SHA-256, in hex, of a token that it made and keeps to
     itself. Left out, a token is made here, for the device to scan or for somebody to type."""
+    replaces_device_id: UUID | None = None
+    """The device that is paired again: it keeps its id, and its present key is worthless from then on.
+    Left out, no existing device can be taken over by this pairing."""
 
 
 class Pairing(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,13 +127,15 @@ class Pairing(msgspec.Struct, frozen=True, kw_only=True):
     gate_id: UUID
     name: str
     device_type: DeviceType
+    replaces_device_id: UUID | None
     expires_at: datetime
 
 
 class Pair(DeviceRequest):
     pairing_token: PairingToken
     device_id: UUID | None = None
-    """Of a device that was ours before, or that chose its own."""
+    """Of a device that was ours before, or that chose its own. One that exists is taken over only by a
+    pairing that names it; where the pairing names a device, this one may be left out."""
     device_type: DeviceType | None = None
     app_version: AppVersion | None = None
 
@@ -186,8 +199,6 @@ class Station(msgspec.Struct, frozen=True, kw_only=True):
     manifest_version: int | None
     """Of that event, as far as is known: whoever has another one asks for what changed. Null where
     nobody has asked for one yet."""
-    is_rotation_due: bool
-    """Somebody wants it to change its key: ask for the next one now."""
     server_time: datetime
     offset_seconds: float | None
     """To be added to the device's clock; null where it did not tell its time."""

@@ -20,6 +20,10 @@ class DeviceInactive(Unauthenticated):
     """This device was deactivated or revoked; pair it again."""
 
 
+ROTATION_DEMANDED = "rotation_demanded"
+"""The `status` of a refusal with which a device is told to ask for its next key, and then again."""
+
+
 class DeviceMismatch(Forbidden):
     """The key belongs to another device than the one named."""
 
@@ -38,6 +42,14 @@ class PairingTokenNotFound(Missing):
 
 class PairingTokenTaken(Conflict):
     """This pairing token is in use already; let the device show a new one."""
+
+
+class DeviceAlreadyPaired(Conflict):
+    """There is a device with this id; an administrator must choose "Pair again" for it."""
+
+
+class PairingForAnotherDevice(Conflict):
+    """This pairing is for another device; let an administrator make one for this device."""
 
 
 class TooManyDevices(Conflict):

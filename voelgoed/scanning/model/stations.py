@@ -15,6 +15,7 @@ class ScanningDevice(msgspec.Struct, frozen=True, kw_only=True):
     status: DeviceStatus
     key_version: int
     is_revoked: bool
+    is_rotation_demanded: bool
     gate_id: UUID | None
 
 

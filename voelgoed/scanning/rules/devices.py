@@ -1,4 +1,4 @@
-"""How a device is shown to those who look after it, and which key it gets next."""
+"""Whether a device may scan or be taken over, which key it gets next, and when it counts as silent."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -6,11 +6,16 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.scanning.model.devices import Device, FleetDevice, ShownStatus
-from voelgoed.scanning.model.refusals import DeviceInactive
+from voelgoed.scanning.model.refusals import (
+    ROTATION_DEMANDED,
+    DeviceAlreadyPaired,
+    DeviceInactive,
+    PairingForAnotherDevice,
+)
 from voelgoed.scanning.model.stations import ScanningDevice
 
 SILENT_MAX = timedelta(minutes=5)
-"""Who is silent for longer is offline."""
+"""A device that is silent for longer is offline: to the API, to the apps and to the operators."""
 PAIRING_TTL = timedelta(minutes=5)
 ROTATION_GRACE = timedelta(minutes=5)
 """For so long a device may ask again for the new key that it did not get."""
@@ -43,20 +48,46 @@ def refusal_to_scan(device: Device | ScanningDevice, key_version: int) -> Device
         return DeviceInactive(status=device.status)
     if device.key_version != key_version:
         return DeviceInactive(status="key_rotated")
+    if device.is_rotation_demanded:
+        return DeviceInactive(
+            "This device must change its key: ask for the next one, and then again.",
+            status=ROTATION_DEMANDED,
+        )
     return None
 
 
+def refusal_to_pair(
+    asked_id: UUID | None, is_known: bool, replaces_id: UUID | None
+) -> DeviceAlreadyPaired | PairingForAnotherDevice | None:
+    """Why a device that says to be `asked_id` may not use a pairing; None where it may. `is_known`: the
+    organisation has such a device, revoked or not. Only the pairing that names a device takes it over,
+    and it does nothing else."""
+    if replaces_id is not None:
+        is_meant = asked_id in (None, replaces_id)
+        return None if is_meant else PairingForAnotherDevice()
+    return DeviceAlreadyPaired() if is_known else None
+
+
+def last_heard(device: Device) -> datetime:
+    """The last sign of life: a heartbeat, any other request, or its pairing."""
+    moments = (device.paired_at, device.last_heartbeat, device.last_seen_at)
+    return max(moment for moment in moments if moment is not None)
+
+
+def silence(device: Device, now: datetime) -> timedelta:
+    return max(now - last_heard(device), timedelta())
+
+
 def shown_status(device: Device, now: datetime) -> ShownStatus:
-    if device.status != "active" or device.deleted_at is not None:
+    """The one rule for when a device is offline."""
+    if device.status != "active" or device.is_revoked:
         return "inactive"
-    heard = device.last_heartbeat
-    return "active" if heard is not None and now - heard <= SILENT_MAX else "offline"
+    return "active" if silence(device, now) <= SILENT_MAX else "offline"
 
 
 def fleet_device(
     device: Device, gate_name: str | None, event_id: UUID | None, now: datetime
 ) -> FleetDevice:
-    heard = device.last_heartbeat
     return FleetDevice(
         id=device.id,
         name=device.name,
@@ -65,8 +96,9 @@ def fleet_device(
         gate_id=device.gate_id,
         gate_name=gate_name,
         event_id=event_id,
-        last_heartbeat=heard,
-        silent_seconds=None if heard is None else max(0, int((now - heard).total_seconds())),
+        last_heartbeat=device.last_heartbeat,
+        last_seen_at=last_heard(device),
+        silent_seconds=int(silence(device, now).total_seconds()),
         battery_percent=device.battery_percent,
         queue_length=device.queue_length,
         app_version=device.app_version,
@@ -76,6 +108,6 @@ def fleet_device(
         paired_at=device.paired_at,
         key_rotated_at=device.key_rotated_at,
         rotation_demanded_at=device.rotation_demanded_at,
-        is_revoked=device.deleted_at is not None,
+        is_revoked=device.is_revoked,
         version=device.version,
     )

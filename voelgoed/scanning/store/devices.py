@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.infra.database import Transaction
+from voelgoed.infra.database import Transaction, json_text
 from voelgoed.infra.ids import new_id
 from voelgoed.scanning.model.devices import Device, DeviceAssignment
 
@@ -40,7 +40,7 @@ async def find_device(tx: Transaction, device_id: UUID) -> Device | None:
         """
         SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at,
                rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at, last_heartbeat,
-               battery_percent, queue_length, app_version, manifest_version, clock_offset_seconds,
+               last_seen_at, battery_percent, queue_length, app_version, manifest_version, clock_offset_seconds,
                clock_measured_at, last_sync_at, version, created_at, updated_at
           FROM scan_device WHERE id = $1
         """,
@@ -54,7 +54,7 @@ async def lock_device(tx: Transaction, device_id: UUID) -> Device | None:
         """
         SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at,
                rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at, last_heartbeat,
-               battery_percent, queue_length, app_version, manifest_version, clock_offset_seconds,
+               last_seen_at, battery_percent, queue_length, app_version, manifest_version, clock_offset_seconds,
                clock_measured_at, last_sync_at, version, created_at, updated_at
           FROM scan_device WHERE id = $1 FOR NO KEY UPDATE
         """,
@@ -162,6 +162,38 @@ async def note_heartbeat(tx: Transaction, device: Device) -> None:
     )
 
 
+class SignOfLife(msgspec.Struct, frozen=True, kw_only=True):
+    device_id: UUID
+    key_version: int
+    seen_at: datetime
+
+
+async def note_seen(tx: Transaction, signs: Sequence[SignOfLife]) -> int:
+    """Of devices that are ours and have this version of their key, where the moment that is known is
+    older by more than a few seconds: a device that scans all the time is not written all the time."""
+    return await tx.run(
+        """
+        WITH told AS (
+            SELECT device_id, key_version, seen_at
+              FROM json_to_recordset($1::json)
+                AS new (device_id uuid, key_version integer, seen_at timestamptz)
+        ), locked AS (
+            SELECT device.id, told.seen_at
+              FROM scan_device AS device
+              JOIN told ON told.device_id = device.id AND told.key_version = device.key_version
+             WHERE device.deleted_at IS NULL
+               AND (device.last_seen_at IS NULL
+                    OR device.last_seen_at < told.seen_at - interval '10 seconds')
+             ORDER BY device.id FOR NO KEY UPDATE OF device  -- so that nobody waits in a circle
+        )
+        UPDATE scan_device SET last_seen_at = greatest(last_seen_at, locked.seen_at)
+          FROM locked
+         WHERE scan_device.organization_id = current_organization() AND scan_device.id = locked.id
+        """,
+        json_text(signs),
+    )
+
+
 async def note_clock(tx: Transaction, device_id: UUID, offset_seconds: float) -> None:
     await tx.run(
         "UPDATE scan_device SET clock_offset_seconds = $2, clock_measured_at = $3 WHERE id = $1",
@@ -190,8 +222,8 @@ async def list_devices(
         """
         SELECT device.id, device.name, device_type, gate_id, device.status, key_version,
                key_rotated_at, rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at,
-               last_heartbeat, battery_percent, queue_length, app_version, manifest_version,
-               clock_offset_seconds, clock_measured_at, last_sync_at, device.version, device.created_at,
+               last_heartbeat, last_seen_at, battery_percent, queue_length, app_version,
+               manifest_version, clock_offset_seconds, clock_measured_at, last_sync_at, device.version, device.created_at,
                device.updated_at, gate.name AS gate_name, gate.event_id
           FROM scan_device AS device
           LEFT JOIN gate ON gate.organization_id = device.organization_id AND gate.id = gate_id
@@ -214,6 +246,7 @@ class PairingRow(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     device_type: str
     created_by_id: UUID
+    replaces_device_id: UUID | None
     expires_at: datetime
 
 
@@ -221,30 +254,33 @@ async def insert_pairing(tx: Transaction, pairing: PairingRow) -> None:
     await tx.run(
         """
         INSERT INTO device_pairing (organization_id, token_hash, gate_id, name, device_type,
-                                    created_by_id, created_at, expires_at)
-        VALUES (current_organization(), $1, $2, $3, $4, $5, $6, $7)
+                                    created_by_id, replaces_device_id, created_at, expires_at)
+        VALUES (current_organization(), $1, $2, $3, $4, $5, $6, $7, $8)
         """,
         pairing.token_hash,
         pairing.gate_id,
         pairing.name,
         pairing.device_type,
         pairing.created_by_id,
+        pairing.replaces_device_id,
         tx.now,
         pairing.expires_at,
     )
 
 
 async def use_pairing(tx: Transaction, token_hash: bytes, device_id: UUID) -> PairingRow | None:
-    """Once: whoever comes second, at the same moment or later, finds none."""
+    """None to whoever comes second, at the same moment or later. The device is the one that the pairing
+    names, else the one given."""
     return await tx.row(
         PairingRow,
         """
-        UPDATE device_pairing AS pairing SET used_at = $3, device_id = $2
+        UPDATE device_pairing AS pairing
+           SET used_at = $3, device_id = coalesce(replaces_device_id, $2)
           FROM gate
          WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $3
            AND gate.organization_id = pairing.organization_id AND gate.id = pairing.gate_id
         RETURNING token_hash, gate_id, gate.event_id, pairing.name, device_type, created_by_id,
-                  expires_at
+                  replaces_device_id, expires_at
         """,
         token_hash,
         device_id,

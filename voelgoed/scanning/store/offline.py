@@ -87,7 +87,8 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
         _Facts,
         """
         WITH device AS MATERIALIZED (
-            SELECT id, name, status, key_version, deleted_at IS NOT NULL AS is_revoked, gate_id
+            SELECT id, name, status, key_version, deleted_at IS NOT NULL AS is_revoked,
+                   rotation_demanded_at IS NOT NULL AS is_rotation_demanded, gate_id
               FROM scan_device WHERE id = ANY($2::uuid[])
         ), assignment AS MATERIALIZED (
             SELECT device_id, gate_id, event_id, from_at, until_at
@@ -425,7 +426,7 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                    AND scan_device.id = success.device_id
                    AND scan_device.id IN (SELECT id FROM locked)
                    AND scan_device.key_version = success.key_version
-                   AND status = 'active' AND deleted_at IS NULL
+                   AND status = 'active' AND deleted_at IS NULL AND rotation_demanded_at IS NULL
                 RETURNING 1
             ), recorded AS (
                 INSERT INTO audit_entry (organization_id, id, actor_kind, actor_id, action, entity_type,

@@ -10,7 +10,8 @@ async def find_devices(tx: Transaction, device_ids: Sequence[UUID]) -> list[Scan
     return await tx.rows(
         ScanningDevice,
         """
-        SELECT id, name, status, key_version, deleted_at IS NOT NULL AS is_revoked, gate_id
+        SELECT id, name, status, key_version, deleted_at IS NOT NULL AS is_revoked,
+               rotation_demanded_at IS NOT NULL AS is_rotation_demanded, gate_id
           FROM scan_device WHERE id = ANY($1::uuid[])
         """,
         device_ids,

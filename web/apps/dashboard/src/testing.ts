@@ -14,6 +14,7 @@ export function aDevice(facts: Partial<FleetDevice> = {}): FleetDevice {
     gate_name: 'North',
     event_id: 'event',
     last_heartbeat: '2030-01-01T16:00:00Z',
+    last_seen_at: '2030-01-01T16:00:00Z',
     silent_seconds: 5,
     battery_percent: 80,
     queue_length: 0,

@@ -1,5 +1,6 @@
 import type { Device } from '@voelgoed/device';
 import { readBarcode } from '@voelgoed/rules';
+import type { TroubleCode } from './messages/index.ts';
 import { readTyped } from './input/typed.ts';
 import { problem, problemOf, type Problem } from './troubles.ts';
 
@@ -73,11 +74,14 @@ export class Pairing {
   async #collect(token: string): Promise<void> {
     try {
       const identity = await this.#device.collect(token);
-      this.problem = null;
       if (identity) return this.#done();
+      // Why the code before this one was in vain stays until it is paired.
+      if (!isOfAnotherDevice(this.problem?.code)) this.problem = null;
     } catch (thrown) {
-      // It keeps asking: a network that comes back is no reason to begin again.
       this.problem = problemOf(thrown);
+      // What was approved for another device, or as a new one, cannot be approved again: it needs a new code.
+      if (isOfAnotherDevice(this.problem.code)) return this.#show();
+      // It keeps asking: a network that comes back is no reason to begin again.
     }
     if (this.challenge !== null) this.#askSoon(token);
   }
@@ -92,6 +96,10 @@ export class Pairing {
     clearTimeout(this.#timer);
     this.challenge = null;
   }
+}
+
+function isOfAnotherDevice(code: TroubleCode | undefined): boolean {
+  return code === 'device_already_paired' || code === 'pairing_for_another_device';
 }
 
 /** The token alone, or an address that ends with it. */

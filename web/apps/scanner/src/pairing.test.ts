@@ -35,6 +35,8 @@ test('what is no token never reaches the server', async () => {
 test.each([
   [new Refused('pairing_token_not_found', 'No.'), 'pairing_token_not_found'],
   [new Refused('too_many_devices', 'No.'), 'too_many_devices'],
+  [new Refused('device_already_paired', 'No.'), 'device_already_paired'],
+  [new Refused('pairing_for_another_device', 'No.'), 'pairing_for_another_device'],
   [new ServerAway(), 'server_away'],
 ])('a failed step says what is wrong: %s', async (fault, code) => {
   const device = aDevice();
@@ -76,6 +78,23 @@ test('a device that shows its own code asks until it was approved, also through 
   expect(onPaired).toHaveBeenCalledOnce();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(device.collect).toHaveBeenCalledTimes(3);
+});
+
+test('a device that was approved as a new one shows another code, and says what to ask for', async () => {
+  const device = aDevice();
+  const pairing = new Pairing(device);
+  pairing.choose('show');
+  await vi.advanceTimersByTimeAsync(0);
+  device.collect.mockRejectedValueOnce(new Refused('device_already_paired', 'No.'));
+  device.askForApproval.mockResolvedValueOnce({ token: 'another', challenge: 'shown anew' });
+  await vi.advanceTimersByTimeAsync(COLLECT_EVERY_MS);
+  expect(pairing.challenge).toBe('shown anew');
+  await vi.advanceTimersByTimeAsync(COLLECT_EVERY_MS);
+  expect(device.collect).toHaveBeenLastCalledWith('another');
+  expect(pairing.problem?.code).toBe('device_already_paired');
+  device.collect.mockResolvedValueOnce(IDENTITY);
+  await vi.advanceTimersByTimeAsync(COLLECT_EVERY_MS);
+  expect([pairing.way, pairing.problem]).toEqual([null, null]);
 });
 
 test('who goes back does not go on asking', async () => {

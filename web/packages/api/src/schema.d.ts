@@ -1311,8 +1311,9 @@ export interface paths {
         put?: never;
         /**
          * Demand rotation
-         * @description Let it change its key. It is told live and with its next heartbeat; until it has the next key the
-         *     present one works, so nobody has to pair it again. Whoever is to be kept out at once: revoke it.
+         * @description Let it change its key. From now on the present one is good for that and for nothing else: whatever
+         *     the device asks for is refused with 401 and the status `rotation_demanded`, and it asks for the next
+         *     key by itself, so nobody has to pair it again. Whoever is to be kept out altogether: revoke it.
          */
         post: operations["demand_rotation"];
         delete?: never;
@@ -1579,7 +1580,8 @@ export interface paths {
         /**
          * Create pairing
          * @description A token by which one device becomes yours, once and within five minutes; or, with `challenge`,
-         *     your approval of a device that shows its own.
+         *     your approval of a device that shows its own. With `replaces_device_id` a device is paired again;
+         *     without it no device that exists can be taken over.
          */
         post: operations["create_pairing"];
         delete?: never;
@@ -2990,6 +2992,8 @@ export interface components {
             /** Format: date-time */
             key_rotated_at: string;
             last_heartbeat: string | null;
+            /** Format: date-time */
+            last_seen_at: string;
             last_sync_at: string | null;
             manifest_version: number | null;
             name: string;
@@ -2997,7 +3001,7 @@ export interface components {
             paired_at: string;
             queue_length: number | null;
             rotation_demanded_at: string | null;
-            silent_seconds: number | null;
+            silent_seconds: number;
             /** @enum {string} */
             status: "active" | "inactive" | "offline";
             version: number;
@@ -3510,6 +3514,7 @@ export interface components {
             /** Format: uuid */
             gate_id: string;
             name: string;
+            replaces_device_id?: string | null;
         };
         /** NewPayment */
         NewPayment: {
@@ -3848,6 +3853,7 @@ export interface components {
             gate_id: string;
             name: string;
             pairing_token: string | null;
+            replaces_device_id: string | null;
         };
         /** Data[Pairing] */
         PairingData: {
@@ -4494,7 +4500,6 @@ export interface components {
             gate_inside: number | null;
             gate_name: string | null;
             gate_status: string | null;
-            is_rotation_due: boolean;
             manifest_version: number | null;
             name: string;
             offset_seconds: number | null;
@@ -13108,7 +13113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `too_many_devices`: An organisation has at most 5,000 devices; revoke those that are no longer used. */
+            /** @description `device_already_paired`: There is a device with this id; an administrator must choose "Pair again" for it.; `pairing_for_another_device`: This pairing is for another device; let an administrator make one for this device.; `too_many_devices`: An organisation has at most 5,000 devices; revoke those that are no longer used. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13204,7 +13209,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `gate_not_found`: There is no such gate at this event. */
+            /** @description `device_not_found`: There is no such device.; `gate_not_found`: There is no such gate at this event. */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -5,7 +5,7 @@ import type { Core } from './core.ts';
 import { APP_VERSION } from './core.ts';
 import { confirm, hydrate } from './hydration.ts';
 import { readStation } from './kept.ts';
-import { ask, rotate } from './keys.ts';
+import { ask } from './keys.ts';
 import { require } from './link.ts';
 import type { HeartbeatReport, Station } from './model.ts';
 import { fits, shaped } from './shapes.ts';
@@ -17,7 +17,6 @@ const readStationData = shaped<{ data: Station }>({ data: fits(readStation) });
 
 export async function beat(core: Core, said: HeartbeatReport): Promise<void> {
   const station = await report(core, said);
-  if (station.is_rotation_due) await rotate(core);
   const newest = station.manifest_version;
   const known = core.register?.manifest.manifest_version;
   if (newest === null || station.event_id === null) return;

@@ -65,7 +65,6 @@ export const readStation: Reader<Station> = shaped<Station>({
   gate_inside: orNull(isNumber),
   event_inside: orNull(isNumber),
   manifest_version: orNull(isNumber),
-  is_rotation_due: isFlag,
   offset_seconds: orNull(isNumber),
 });
 

@@ -92,6 +92,52 @@ test('its key changes when somebody demands it, and what waits is signed with th
   expect(await device.sync()).toMatchObject({ synced: 1 });
 });
 
+test('a scan changes the key that is to be changed, and is answered by the server all the same', async () => {
+  const device = await ready(at);
+  const before = device.identity?.api_key;
+  at.server.isRotationDue = true;
+  expect(await device.scan(codeOf(1), 'entry')).toMatchObject({ colour: 'green', why: 'online' });
+  expect(device.identity?.api_key).not.toBe(before);
+  expect(device).toMatchObject({ standing: 'active', status: { pending: 0 } });
+  const asked = at.server.callsTo('/api/scans').map((call) => call.body['scan_id']);
+  expect([asked.length, new Set(asked).size]).toEqual([2, 1]);
+});
+
+test.each(['lost', 'unheard', 'slow'] as const)(
+  'where the key that is demanded is %s the device decides alone, and no scan is lost',
+  async (weather) => {
+    const device = await ready(at);
+    at.server.isRotationDue = true;
+    at.server.weather = ({ path }) => (path === ROTATIONS ? weather : 'fine');
+    const answer = await device.scan(codeOf(1), 'entry');
+    expect(answer).toMatchObject({ colour: 'yellow', why: 'offline' });
+    expect(device.standing).toBe('active');
+    at.server.weather = () => 'fine';
+    expect(await device.sync()).toMatchObject({ synced: 1, failed: 0, left: 0, reason: null });
+    expect(at.server.wrongSignatures).toBe(0);
+    expect([...at.server.taken.values()]).toEqual([1]);
+    expect(await device.scan(codeOf(2), 'entry')).toMatchObject({ colour: 'green' });
+  },
+);
+
+test('what was scanned with the old key is brought with the next one', async () => {
+  const device = await ready(at);
+  for (const number of [1, 2, 3]) await device.scan(codeOf(number), 'entry', { offline: true });
+  at.server.isRotationDue = true;
+  expect(await device.sync()).toMatchObject({ synced: 3, failed: 0, left: 0, reason: null });
+  expect(at.server.wrongSignatures).toBe(0);
+});
+
+test('a device that is told to change its key twice in a moment decides alone in between', async () => {
+  const device = await ready(at);
+  at.server.weather = ({ path }) => {
+    if (path === '/api/scans') at.server.isRotationDue = true;
+    return 'fine';
+  };
+  expect(await device.scan(codeOf(1), 'entry')).toMatchObject({ colour: 'yellow', why: 'offline' });
+  expect(device.standing).toBe('active');
+});
+
 test('a new key whose answer was lost is asked for again under the same id, in another life', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });

@@ -8,19 +8,24 @@ import type { Identity } from './model.ts';
 import { isRecord, isText, shaped } from './shapes.ts';
 
 const ROTATIONS = '/api/scanning/key-rotations';
+/** For one request: a key whose answer was lost may itself be one that is to be changed. */
+const RENEWALS_MAX = 2;
 
 const readNewKey = shaped<{ data: { api_key: string } }>({
   data: (value) => isRecord(value) && isText(value['api_key']),
 });
 
 /**
- * With this device's key and clock. If a new key was given whose answer was lost, the old one is
- * refused, and the new one asked for again.
+ * With this device's key and clock. Where the key is to be changed, or was and the answer got lost, the
+ * next one is asked for first.
  */
 export async function ask(core: Core, request: Request): Promise<Answered> {
-  const answered = await askOnce(core, request);
-  if (!(await mayAskAgain(core, answered))) return answered;
-  return await askOnce(core, request);
+  let answered = await askOnce(core, request);
+  for (let renewals = 0; renewals < RENEWALS_MAX; renewals += 1) {
+    if (!(await mayAskAgain(core, answered))) break;
+    answered = await askOnce(core, request);
+  }
+  return answered;
 }
 
 /** For what must not be repeated under another key. */
@@ -35,19 +40,25 @@ export async function askOnce(core: Core, request: Request, offsetMs?: number): 
 /** True where the key was refused and there is another one now. */
 export async function mayAskAgain(core: Core, answered: Answered): Promise<boolean> {
   if (!(await isKeyOnItsWay(core, answered))) return false;
-  if (core.identity?.api_key === answered.apiKey) await rotate(core);
+  await renewKey(core, answered);
   return true;
 }
 
-/** The key was refused, and there is another, or was asked for and did not arrive. */
+/** Gets the key after the one that was refused, if nobody here has it yet. */
+export async function renewKey(core: Core, refused: Answered, waitMs?: number): Promise<void> {
+  if (core.identity?.api_key === refused.apiKey) await rotate(core, waitMs);
+}
+
+/** The key was refused, and there is another, or somebody demands one, or it was asked for in vain. */
 export async function isKeyOnItsWay(core: Core, answered: Answered): Promise<boolean> {
+  if (answered.isRotationDemanded) return true;
   if (answered.keyTrouble === null || !core.identity?.api_key) return false;
   if (core.identity.api_key !== answered.apiKey) return true;
   return (await core.store.state('rotation')) !== null;
 }
 
 /** Its next key, asked for under an id that is kept until the key is. */
-export async function rotate(core: Core): Promise<void> {
+async function rotate(core: Core, waitMs?: number): Promise<void> {
   const before = core.keyed.api_key;
   await core.given.locks.request(`${core.given.databaseName}:key`, {}, async () => {
     await core.refresh();
@@ -55,7 +66,7 @@ export async function rotate(core: Core): Promise<void> {
     if (identity.api_key !== before) return; // another tab was first
     const body = JSON.stringify({ rotation_id: await rotationId(core) });
     const request = { method: 'POST', path: ROTATIONS, apiKey: before, body } as const;
-    const answered = await core.link.ask(request);
+    const answered = await core.link.ask(waitMs === undefined ? request : { ...request, waitMs });
     const trouble = answered.keyTrouble;
     if (trouble !== null) await lose(core, before, trouble);
     const { api_key } = require(answered, 201).read(readNewKey).data;

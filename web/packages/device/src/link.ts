@@ -76,9 +76,19 @@ export class Answered {
     if (this.status !== 401) return null;
     const { error, details } = this.error;
     if (error === 'invalid_device_token') return 'unknown_key';
-    if (error !== 'device_inactive') return null;
+    if (error !== 'device_inactive' || this.isRotationDemanded) return null;
     const status = details['status'];
     return status === 'revoked' || status === 'key_rotated' ? status : 'inactive';
+  }
+
+  /** The key is good for one thing only: to ask for the next one. */
+  get isRotationDemanded(): boolean {
+    const { error, details } = this.error;
+    return (
+      this.status === 401 &&
+      error === 'device_inactive' &&
+      details['status'] === 'rotation_demanded'
+    );
   }
 
   private json(): unknown {
@@ -96,7 +106,7 @@ export function require(answered: Answered, ...statuses: number[]): Answered {
   const { error, message } = answered.error;
   const trouble = answered.keyTrouble;
   if (trouble !== null) throw new KeyRefused(trouble);
-  // With 401 our server says nothing else to a device.
+  // With 401 our server says nothing else to a device, but that it is to change its key first.
   if (!answered.isRefusalOfOurs || [401, 429].includes(answered.status)) {
     throw new ServerAway(message || `The server answered with ${answered.status}.`);
   }

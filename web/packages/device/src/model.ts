@@ -33,7 +33,6 @@ export interface Station {
   gate_inside: number | null;
   event_inside: number | null;
   manifest_version: number | null;
-  is_rotation_due: boolean;
   offset_seconds: number | null;
 }
 

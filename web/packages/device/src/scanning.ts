@@ -18,7 +18,7 @@ import type { Reading } from './clock.ts';
 import { MICROSECONDS_PER_MS } from './clock.ts';
 import type { Core } from './core.ts';
 import { DeviceFault, KeyRefused, NothingRead, ServerAway } from './faults.ts';
-import { askOnce, isKeyOnItsWay } from './keys.ts';
+import { askOnce, isKeyOnItsWay, renewKey } from './keys.ts';
 import type { Added } from './ledger.ts';
 import { signed } from './ledger.ts';
 import type { Answered } from './link.ts';
@@ -110,7 +110,12 @@ async function ask(core: Core, attempt: Attempt, waitMs: number): Promise<Heard 
     scan_id: attempt.scan_id,
     direction: attempt.direction,
   });
-  const answered = await askOnce(core, { method: 'POST', path: SCANS, body, waitMs });
+  const request = { method: 'POST', path: SCANS, body, waitMs } as const;
+  let answered = await askOnce(core, request);
+  if (answered.isRotationDemanded) {
+    await renewKey(core, answered, waitMs);
+    answered = await askOnce(core, request);
+  }
   if (await isKeyOnItsWay(core, answered)) return null; // nobody at a gate waits for it
   if (isLeftToUs(answered)) {
     await learnFrom(core, attempt, answered);

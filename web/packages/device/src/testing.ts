@@ -70,6 +70,7 @@ export class FakeServer {
   organizationId = '0190a1b2-0000-7000-8000-000000000001';
   status: 'active' | 'inactive' | 'revoked' = 'active';
   keyVersion = 0;
+  /** Somebody demands that the device changes its key. */
   isRotationDue = false;
   gateId: string | null = GATE;
   eventId: string | null = EVENT;
@@ -134,8 +135,9 @@ export class FakeServer {
     if (this.status !== 'active') return refused(401, 'device_inactive', { status: this.status });
     const isOld = call.apiKey !== this.apiKey;
     const isAskedAgain = isRotation && call.body['rotation_id'] === this.rotationId;
-    return isOld && !isAskedAgain
-      ? refused(401, 'device_inactive', { status: 'key_rotated' })
+    if (isOld && !isAskedAgain) return refused(401, 'device_inactive', { status: 'key_rotated' });
+    return this.isRotationDue && !isRotation
+      ? refused(401, 'device_inactive', { status: 'rotation_demanded' })
       : null;
   }
 
@@ -177,7 +179,6 @@ export class FakeServer {
       gate_inside: 3,
       event_inside: 7,
       manifest_version: this.manifests.at(-1)?.manifest_version ?? null,
-      is_rotation_due: this.isRotationDue,
       offset_seconds: this.offset(String(call.body['device_time'])),
     };
   }

@@ -52,14 +52,16 @@ export class DeviceDesk {
   pairing = $state.raw<Pairing | undefined>();
   /** The device that was approved last by the code that it showed. */
   approved = $state<string | undefined>();
+  /** The device that is to be paired again; undefined where a new one is to be paired. */
+  replaced = $state.raw<FleetDevice | undefined>();
   /** The device that came with the token that was shown. */
   arrived = $state<string | undefined>();
   readonly load: () => Promise<void>;
 
   readonly #api: Api;
   readonly #eventId: string;
-  /** Those that were there before the token was made. */
-  #before = new Set<string>();
+  /** When each that was there before the token was made had been paired. */
+  #before = new Map<string, string>();
 
   constructor(api: Api, eventId: string) {
     this.#api = api;
@@ -74,22 +76,32 @@ export class DeviceDesk {
 
   /** Whether it was made: a token for a device, or the approval of one that shows its own code. */
   pair({ gateId, name, challenge }: PairingForm): Promise<boolean> {
-    this.pairing = undefined;
-    this.approved = undefined;
-    this.arrived = undefined;
-    this.#before = new Set(this.devices.map(({ id }) => id));
+    this.#forgetPairing();
+    this.#before = new Map(this.devices.map(({ id, paired_at }) => [id, paired_at]));
     const tidied = tidiedChallenge(challenge);
     const body = {
       gate_id: gateId,
       name: name.trim(),
-      device_type: SUPPOSED_TYPE,
+      device_type: this.replaced?.device_type ?? SUPPOSED_TYPE,
       ...(tidied && { challenge: tidied }),
+      ...(this.replaced && { replaces_device_id: this.replaced.id }),
     };
     return this.#change(async () => {
       const { data } = await answer(this.#api.POST('/api/scanning/pairings', { body }));
       if (data.pairing_token === null) this.approved = data.name;
       else this.pairing = data;
+      this.replaced = undefined;
     });
+  }
+
+  /** Nobody but whoever chooses this lets a pairing take over a device that exists. */
+  startPairingAgain(device: FleetDevice): void {
+    this.#forgetPairing();
+    this.replaced = device;
+  }
+
+  cancelPairingAgain(): void {
+    this.replaced = undefined;
   }
 
   finishPairing(): void {
@@ -115,11 +127,20 @@ export class DeviceDesk {
     return this.#change(() => answer(this.#api.DELETE(path, { params })));
   }
 
-  /** The token is used up when a device of that name is there which was not. */
+  #forgetPairing(): void {
+    this.pairing = undefined;
+    this.approved = undefined;
+    this.arrived = undefined;
+  }
+
+  /** The token is used up when the device that it names was paired since, or one is there which was not. */
   #welcome(): void {
-    const name = this.pairing?.name;
-    const isThere = this.devices.some(
-      (device) => device.name === name && !this.#before.has(device.id),
+    if (!this.pairing) return;
+    const { name, replaces_device_id } = this.pairing;
+    const isThere = this.devices.some(({ id, name: called, paired_at, is_revoked }) =>
+      replaces_device_id === null
+        ? called === name && !this.#before.has(id)
+        : id === replaces_device_id && !is_revoked && paired_at !== this.#before.get(id),
     );
     if (!isThere) return;
     this.arrived = name;

@@ -13,10 +13,16 @@ function aServer(sent: unknown[] = []): Answers {
       json(200, { data: { manifest_version: 3 } }),
     'GET /api/scanning/devices': () => json(200, { data: [device], next: null }),
     'POST /api/scanning/pairings': async (request) => {
-      const asked = (await request.json()) as { name: string; challenge?: string };
+      const asked = (await request.json()) as {
+        name: string;
+        challenge?: string;
+        replaces_device_id?: string;
+      };
       sent.push(asked);
       const pairing_token = asked.challenge ? null : '7K2M-9QXD-E4TR';
-      return json(201, { data: { ...asked, pairing_token, expires_at: '2030-01-01T10:05:00Z' } });
+      const replaces_device_id = asked.replaces_device_id ?? null;
+      const expires_at = '2030-01-01T10:05:00Z';
+      return json(201, { data: { ...asked, replaces_device_id, pairing_token, expires_at } });
     },
   };
 }
@@ -45,6 +51,47 @@ test('the token is gone when the device that it was for has come', async () => {
   expect(desk.pairing).toBeDefined(); // one of that name was there before
   const devices = [device, aDevice({ id: 'new', name: device.name })];
   answers['GET /api/scanning/devices'] = () => json(200, { data: devices, next: null });
+  await desk.load();
+  expect([desk.pairing, desk.arrived]).toEqual([undefined, device.name]);
+});
+
+test.each([false, true])(
+  'only who chooses to pair a device again lets it be taken over, by its own code: %s',
+  async (showsItsOwn) => {
+    const sent: unknown[] = [];
+    const answers = aServer(sent);
+    const desk = await theDesk(answers);
+    desk.startPairingAgain(device);
+    const form = { gateId: 'g', name: device.name, challenge: showsItsOwn ? HASH : '' };
+    await desk.pair(form);
+    expect(sent).toEqual([
+      {
+        gate_id: 'g',
+        name: device.name,
+        device_type: device.device_type,
+        replaces_device_id: 'd',
+        ...(showsItsOwn && { challenge: HASH }),
+      },
+    ]);
+    expect(desk.replaced).toBeUndefined();
+    await desk.pair({ ...form, name: 'Another' });
+    expect(sent[1]).not.toHaveProperty('replaces_device_id');
+    desk.startPairingAgain(device);
+    desk.cancelPairingAgain();
+    await desk.pair({ ...form, name: 'A third' });
+    expect(sent[2]).not.toHaveProperty('replaces_device_id');
+  },
+);
+
+test('the token of a device that is paired again is gone once it was paired', async () => {
+  const answers = aServer();
+  const desk = await theDesk(answers);
+  desk.startPairingAgain(device);
+  await desk.pair({ gateId: 'g', name: device.name, challenge: '' });
+  await desk.load();
+  expect(desk.pairing).toBeDefined();
+  const again = { ...device, paired_at: '2030-01-01T11:00:00Z' };
+  answers['GET /api/scanning/devices'] = () => json(200, { data: [again], next: null });
   await desk.load();
   expect([desk.pairing, desk.arrived]).toEqual([undefined, device.name]);
 });

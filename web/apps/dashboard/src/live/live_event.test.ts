@@ -43,7 +43,10 @@ function aServer(inside = 1_200, gates = 1): Answers {
     [`GET ${SCANNING}/manifest-status`]: () => json(200, { data: { manifest_version: 3 } }),
     [GET_OUTLOOK]: () => json(200, { data: anOutlook() }),
     'GET /api/scanning/devices': () =>
-      json(200, { data: [aDevice(), aDevice({ silent_seconds: 240 })], next: null }),
+      json(200, {
+        data: [aDevice(), aDevice({ silent_seconds: 340, status: 'offline' })],
+        next: null,
+      }),
   };
 }
 
@@ -69,7 +72,7 @@ test('begins with what the server has counted, and how sure that is', async () =
   const { event } = await aLiveEvent();
   expect(event.status).toBe('ready');
   expect(event.picture?.total).toMatchObject({ inside: 1_200, percent: 24 });
-  expect(event.picture?.uncertainty).toMatchObject({ silentDevices: 1, silentSeconds: 240 });
+  expect(event.picture?.uncertainty).toMatchObject({ silentDevices: 1, silentSeconds: 340 });
 });
 
 test('a thousand messages in a moment are one more picture, with all of them', async () => {

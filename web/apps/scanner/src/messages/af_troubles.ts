@@ -59,6 +59,14 @@ export const troubles: Record<TroubleCode, Trouble> = {
     what: 'Hierdie kode is onbekend, reeds gebruik, of ouer as vyf minute.',
     todo: 'Vra vir ’n nuwe kode en gebruik dit binne vyf minute.',
   },
+  device_already_paired: {
+    what: 'Die organisasie ken hierdie toestel reeds.',
+    todo: 'Vra vir “Koppel weer” langs sy naam op die kontroleskerm se bladsy met toestelle, en gebruik daardie kode.',
+  },
+  pairing_for_another_device: {
+    what: 'Hierdie kode is vir ’n ander toestel.',
+    todo: 'Vra vir ’n kode vir hierdie toestel.',
+  },
   too_many_devices: {
     what: 'Die organisasie het te veel toestelle.',
     todo: 'Wie na die toestelle omsien, moet dié wat nie gebruik word nie, herroep.',

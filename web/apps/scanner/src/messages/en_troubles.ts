@@ -60,6 +60,14 @@ export const troubles = {
     what: 'This code is not known, was used already, or is older than five minutes.',
     todo: 'Ask for a new code and use it within five minutes.',
   },
+  device_already_paired: {
+    what: 'The organisation knows this device already.',
+    todo: 'Ask for “Pair again” beside its name on the dashboard’s page of devices, and use that code.',
+  },
+  pairing_for_another_device: {
+    what: 'This code is for another device.',
+    todo: 'Ask for a code for this device.',
+  },
   too_many_devices: {
     what: 'The organisation has too many devices.',
     todo: 'Whoever looks after devices must revoke those that are not used.',
