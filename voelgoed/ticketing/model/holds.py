@@ -77,7 +77,7 @@ class Booking(msgspec.Struct, frozen=True, kw_only=True):
     holds: list[Hold]
 
 
-class Reservation(Request):
+class Reservation(Request, frozen=True):
     source: Source = "web"
 
 

@@ -4108,7 +4108,12 @@ export interface components {
             message: string;
             scan_id: string;
         };
-        /** Reservation */
+        /**
+         * Reservation
+         * @default {
+         *       "source": "web"
+         *     }
+         */
         Reservation: {
             /**
              * @default web
