@@ -335,22 +335,11 @@ class Database:
         async with self._acquired(self._pool) as connection:
             return [row[0] for row in await connection.fetch("SELECT organization_ids()")]
 
-    async def organization_of_pairing(self, token_hash: bytes) -> UUID | None:
-        """Whose device it will be that has this token, which is all it knows."""
+    async def organizations_with(self, query: LiteralString, *values: object) -> list[UUID]:
+        """For jobs that have to know which organisations have something to do. The query calls a
+        database function that gives their ids and nothing else."""
         async with self._acquired(self._pool) as connection:
-            query = "SELECT organization_of_pairing($1, $2)"
-            return await connection.fetchval(query, token_hash, self.clock.now())
-
-    async def organizations_with_ended_holds(self, before: datetime) -> list[UUID]:
-        """For the sweep, which has to know whom to ask."""
-        async with self._acquired(self._pool) as connection:
-            query = "SELECT organizations_with_ended_holds($1)"
-            return [row[0] for row in await connection.fetch(query, before)]
-
-    async def organizations_with_orders_over(self, before: datetime) -> list[UUID]:
-        async with self._acquired(self._pool) as connection:
-            query = "SELECT organizations_with_orders_over($1)"
-            return [row[0] for row in await connection.fetch(query, before)]
+            return [row[0] for row in await connection.fetch(query, *values)]
 
     async def ping(self) -> None:
         async with self._acquired(self._pool) as connection:

@@ -88,10 +88,10 @@ def token_hash(token: str) -> bytes:
 async def pair(database: Database, master_key: MasterKey, origin: Origin, given: Pair) -> Paired:
     """By a token that nobody used. A device that was ours before keeps its id, with a new key."""
     hashed = sha256(given.pairing_token.encode()).digest()
-    organization_id = await database.organization_of_pairing(hashed)
+    organization_id = await store.find_pairing_owner(database, hashed)
     if organization_id is None:
         hashed = token_hash(given.pairing_token)
-        organization_id = await database.organization_of_pairing(hashed)
+        organization_id = await store.find_pairing_owner(database, hashed)
     if organization_id is None:
         raise PairingTokenNotFound()
     device_id = given.device_id or new_id()

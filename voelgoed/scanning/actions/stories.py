@@ -11,9 +11,9 @@ import structlog
 
 from voelgoed.accounts.actions.audit import NewAuditEntry, record_all
 from voelgoed.accounts.model import Caller
-from voelgoed.infra import metrics
 from voelgoed.infra.database import Transaction
 from voelgoed.infra.ids import new_id
+from voelgoed.scanning import metrics
 from voelgoed.scanning.actions.alerts import raise_alerts, resolve_double_entries
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import EventFacts

@@ -10,7 +10,6 @@ from litestar.params import JSONBody
 from voelgoed.accounts.access import Call, bearer_in, origin_by
 from voelgoed.infra.batcher import Overloaded
 from voelgoed.infra.master_key import MasterKey
-from voelgoed.infra.metrics import scan_duration
 from voelgoed.infra.refusal import Refusal, Unavailable
 from voelgoed.infra.web import (
     AnswersMissing,
@@ -24,6 +23,7 @@ from voelgoed.infra.web import (
 from voelgoed.scanning.access import device_of, device_post
 from voelgoed.scanning.actions.own_device import prove
 from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
+from voelgoed.scanning.metrics import scan_duration
 from voelgoed.scanning.model.refusals import (
     DeviceMismatch,
     DeviceNotAssignedToGate,
