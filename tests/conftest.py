@@ -262,11 +262,7 @@ async def shared_services(
     postgres: EmbeddedPostgres, shared_database_name: str, shared_clock: MovableClock
 ) -> AsyncIterator[Services]:
     async with a_node(postgres.url(database=shared_database_name), shared_clock) as services:
-        for goes_over_all in (
-            "organization_ids",
-            "organizations_with_ended_holds",
-            "organizations_with_orders_over",
-        ):
+        for goes_over_all in ("organization_ids", "organizations_with"):
             setattr(services.database, goes_over_all, _refuse_all_tenants)
         yield services
 

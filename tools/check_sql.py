@@ -19,7 +19,7 @@ from voelgoed.infra.migrate import migrate
 
 PACKAGE = Path(__file__).parents[1] / "voelgoed"
 QUERY_ARGUMENT = {"rows": 1, "row": 1, "value": 1, "run": 0}  # methods of Transaction ...
-QUERY_ARGUMENT_OF_DATABASE = {"call": 1}  # ... and of Database
+QUERY_ARGUMENT_OF_DATABASE = {"call": 1, "organizations_with": 0}  # ... and of Database
 RAW_METHODS = {"fetch", "fetchrow", "fetchval", "execute", "executemany"}
 PASSES_QUERIES_ON = ("infra/database.py", "infra/bundle.py")
 """Their own literals count, what they are given does not."""

@@ -238,7 +238,7 @@ async def _authorize(tx: Transaction, caller: Caller, topic: str) -> None:
 
 def _frame(envelope: Envelope) -> dict[str, object]:
     if envelope.data is None:
-        return {"type": "reread", "topic": envelope.topic, "seq": envelope.seq}
+        return {"type": "resync", "topic": envelope.topic, "seq": envelope.seq}
     return {
         "type": "message",
         "topic": envelope.topic,

@@ -1,8 +1,8 @@
 """HTTP as uvicorn speaks it, with a short way for the hot routes.
 
-A scan or a seat hold that arrives whole, as they do, goes from the parser to its action and is
+A scan or a seat hold that arrives whole, as they do, goes from the parser to its handler and is
 answered in one write. Whatever is out of the ordinary about a request, such as a body in pieces or
-a second request before the first is answered, goes the long way, through ASGI, to the same answer.
+a second request before the first is answered, goes the long way, through ASGI, to the same handler.
 """
 
 import asyncio

@@ -23,6 +23,7 @@ from voelgoed.scanning.actions.signs_of_life import SignsOfLife
 from voelgoed.scanning.actions.sync_pipeline import SyncPipeline
 from voelgoed.scanning.actions.watch import FraudWatch
 from voelgoed.seating import jobs as seating_jobs
+from voelgoed.seating import live as seating_live
 from voelgoed.ticketing import jobs as ticketing_jobs
 from voelgoed.ticketing.actions.checkout import Checkout
 from voelgoed.ticketing.actions.documents import Documents
@@ -77,7 +78,9 @@ def build_services(
         database_url, clock=clock, connections_max=settings.database_connections_max
     )
     cache = Cache(settings.redis_url)
-    live = Live(database, cache.distrust, cache.forget_all)
+    live = Live(
+        database, cache.distrust, cache.forget_all, seating_live.projections(database, cache)
+    )
 
     async def after_commit(tx: Transaction) -> None:
         if tx.dropped_keys:  # first, so that who hears of the change and reads, reads it

@@ -1,24 +1,29 @@
 """Numbered hints to every process. Two `Live` on one database stand for two processes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import asyncpg
+import msgspec
 import pytest
 
 from tests.support import MovableClock, Tenant
 from voelgoed.infra import live as module
 from voelgoed.infra import publisher
-from voelgoed.infra.database import Database, Message, Transaction
+from voelgoed.infra.database import Database, LiveChange, Message, Transaction
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.live import Envelope, Live, Subscription, current_seq
+from voelgoed.infra.publisher import Projection
 from voelgoed.services import Services
 
 pytestmark = pytest.mark.own_database
 
 TOPIC = "event:1"
-Look = Callable[[Transaction], Awaitable[dict[str, object] | None]]
+
+
+class Happened(msgspec.Struct, frozen=True):
+    text: str
 
 
 @pytest.fixture
@@ -229,60 +234,120 @@ async def test_what_is_committed_is_still_told_when_the_process_stops(
         assert message.data == {"text": "last words"}
 
 
-# What has to be looked at is told by another than what has not.
+# Changes have a publisher of their own, because their projections take time.
+
+Projected = Sequence[dict[str, object] | None]
 
 
-async def look_and_say(database: Database, tenant: Tenant, look: Look, topic: str = TOPIC) -> None:
+def register(services: Services, projection: Projection) -> None:
+    """For topics that begin with `event`."""
+    services.live._of_changes._projections = {"event": projection}
+
+
+async def change(database: Database, tenant: Tenant, *texts: str, topic: str = TOPIC) -> None:
     async with database.transaction(tenant.id) as tx:
-        tx.publish_state(topic, look)
+        for text in texts:
+            tx.publish_change(topic, Happened(text))
 
 
-async def test_what_is_merely_told_does_not_wait_for_who_looks(services: Services, tenant: Tenant):
-    go_on, looking = asyncio.Event(), asyncio.Event()
+class Slow:
+    """A projection that waits until it may go on."""
 
-    async def look(_then: Transaction) -> dict[str, object]:
-        looking.set()
-        await go_on.wait()
-        return {"text": "seen"}
+    def __init__(self) -> None:
+        self.begun, self.go_on = asyncio.Event(), asyncio.Event()
 
+    async def __call__(self, _tx: Transaction, changes: Sequence[Happened], /) -> Projected:
+        self.begun.set()
+        await self.go_on.wait()
+        return [{"text": change.text} for change in changes]
+
+
+async def one_by_one(_tx: Transaction, changes: Sequence[Happened], /) -> Projected:
+    return [{"text": change.text} for change in changes]
+
+
+async def merged(_tx: Transaction, changes: Sequence[Happened], /) -> Projected:
+    return [{"text": " ".join(change.text for change in changes)}]
+
+
+async def test_messages_and_drops_do_not_wait_for_projections(services: Services, tenant: Tenant):
+    projection = Slow()
+    register(services, projection)
     services.cache.put_hot("a", 1, ttl_s=60)
     async with (
         following(services.live, tenant) as slow,
         following(services.live, tenant, "event:2") as quick,
     ):
-        await look_and_say(services.database, tenant, look)
-        await looking.wait()
-        await say(services.database, tenant, "told", topic="event:2")
+        await change(services.database, tenant, "projected")
+        await projection.begun.wait()
+        await say(services.database, tenant, "published", topic="event:2")
         services.live.post_dropped_keys(tenant.id, ["a"])
-        assert [message.data for message in await quick.until(1)] == [{"text": "told"}]
+        assert [message.data for message in await quick.until(1)] == [{"text": "published"}]
         async with asyncio.timeout(60):
             while services.cache.hot("a", int) is not None:
                 await asyncio.sleep(0.005)
         assert slow.received == []
-        go_on.set()
-        assert [message.data for message in await slow.until(1)] == [{"text": "seen"}]
+        projection.go_on.set()
+        assert [message.data for message in await slow.until(1)] == [{"text": "projected"}]
 
 
-async def test_both_number_one_topic_without_gaps(services: Services, tenant: Tenant):
-    async def look(_then: Transaction) -> dict[str, object]:
-        return {"text": "seen"}
-
+async def test_messages_and_changes_of_one_topic_are_numbered_without_gaps(
+    services: Services, tenant: Tenant
+):
+    register(services, one_by_one)
     async with following(services.live, tenant) as reader:
         for _ in range(20):
-            await say(services.database, tenant, "told")
-            await look_and_say(services.database, tenant, look)
+            await say(services.database, tenant, "published")
+            await change(services.database, tenant, "projected")
         received = await reader.until(40)
         assert [message.seq for message in received] == list(range(1, 41))
         texts = [message.data and message.data["text"] for message in received]
-        assert sorted(map(str, texts)) == ["seen"] * 20 + ["told"] * 20
+        assert sorted(map(str, texts)) == ["projected"] * 20 + ["published"] * 20
 
 
-async def test_who_looks_sees_what_is_so_when_it_is_told(services: Services, tenant: Tenant):
-    """Of what waits, the first is told what the last one changed."""
+async def test_changes_that_waited_together_are_projected_together(
+    services: Services, tenant: Tenant
+):
+    """Each topic by itself, in the order of the commits; one message takes one number."""
+    register(services, merged)
+    async with (
+        following(services.live, tenant) as one,
+        following(services.live, tenant, "event:2") as two,
+    ):
+        changes = [
+            LiveChange(topic, Happened(text)) for text in "abc" for topic in (TOPIC, "event:2")
+        ]
+        services.live.post(tenant.id, changes)
+        for reader in (one, two):
+            [message] = await reader.until(1)
+            assert (message.seq, message.data) == (1, {"text": "a b c"})
+        await change(services.database, tenant, "d")
+        assert [message.seq for message in await one.until(2)] == [1, 2]
 
-    async def count(then: Transaction) -> dict[str, object]:
-        return {"lists": await then.value(int, "SELECT count(*) FROM whitelist")}
 
+async def test_a_projection_that_has_nothing_to_say_takes_no_number(
+    services: Services, tenant: Tenant
+):
+    async def silent(_tx: Transaction, changes: Sequence[Happened], /) -> Projected:
+        return [{"text": each.text} for each in changes if each.text]
+
+    register(services, silent)
+    async with following(services.live, tenant) as reader:
+        await change(services.database, tenant, "")
+        await services.live.is_idle()
+        await change(services.database, tenant, "heard")
+        [message] = await reader.until(1)
+        assert (message.seq, message.data) == (1, {"text": "heard"})
+
+
+async def test_a_projection_sees_what_is_so_when_its_message_is_numbered(
+    services: Services, tenant: Tenant
+):
+    async def count(tx: Transaction, changes: Sequence[Happened], /) -> Projected:
+        lists = await tx.value(int, "SELECT count(*) FROM whitelist")
+        return [{"lists": lists} for _ in changes]
+
+    register(services, count)
     async with following(services.live, tenant) as reader:
         for number in range(3):
             async with services.database.transaction(tenant.id) as tx:
@@ -291,46 +356,41 @@ async def test_who_looks_sees_what_is_so_when_it_is_told(services: Services, ten
                     " VALUES (current_organization(), gen_random_uuid(), $1, now())",
                     str(number),
                 )
-                tx.publish_state(TOPIC, count)
-        told = [message.data for message in await reader.until(3)]
-        numbers = [data["lists"] for data in told if data is not None]
+                tx.publish_change(TOPIC, Happened(str(number)))
+        published = [message.data for message in await reader.until(3)]
+        numbers = [data["lists"] for data in published if data is not None]
         assert numbers[-1] == 3
         assert numbers == sorted(numbers), "a later number is never older news"
         assert all(number >= at for at, number in enumerate(numbers, start=1))
 
 
-async def test_who_cannot_look_says_read_again_and_goes_on(services: Services, tenant: Tenant):
-    async def fail(_then: Transaction) -> dict[str, object]:
+async def test_after_a_projection_that_failed_readers_read_again_and_it_goes_on(
+    services: Services, tenant: Tenant
+):
+    async def fail(_tx: Transaction, _changes: Sequence[Happened], /) -> Projected:
         raise ZeroDivisionError
 
-    async def look(_then: Transaction) -> dict[str, object]:
-        return {"text": "seen"}
-
+    register(services, fail)
     async with following(services.live, tenant) as reader:
-        await look_and_say(services.database, tenant, fail)
+        await change(services.database, tenant, "lost")
         [read_again] = await reader.until(1)
         assert read_again.data is None
-        await look_and_say(services.database, tenant, look)
-        assert [message.data for message in await reader.until(2)] == [None, {"text": "seen"}]
+        register(services, one_by_one)
+        await change(services.database, tenant, "heard")
+        assert [message.data for message in await reader.until(2)] == [None, {"text": "heard"}]
 
 
-async def test_it_is_idle_when_both_are(services: Services, tenant: Tenant):
-    go_on, looking = asyncio.Event(), asyncio.Event()
-
-    async def look(_then: Transaction) -> dict[str, object]:
-        looking.set()
-        await go_on.wait()
-        return {}
-
-    await look_and_say(services.database, tenant, look)
-    await looking.wait()
+async def test_it_is_idle_when_all_its_publishers_are(services: Services, tenant: Tenant):
+    projection = Slow()
+    register(services, projection)
+    await change(services.database, tenant, "projected")
+    await projection.begun.wait()
     waiting = asyncio.create_task(services.live.is_idle())
-    await say(services.database, tenant, "told", topic="event:2")
     async with following(services.live, tenant, "event:3") as reader:
-        await say(services.database, tenant, "told", topic="event:3")
+        await say(services.database, tenant, "published", topic="event:3")
         await reader.until(1)
     assert not waiting.done()
-    go_on.set()
+    projection.go_on.set()
     async with asyncio.timeout(60):
         await waiting
 
@@ -362,28 +422,28 @@ async def test_who_is_to_read_again_is_told_so_however_many_messages_there_are(
     services: Services, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(publisher, "WAITING_MAX", 1_000)
-    told, tell = list[set[str]](), services.live._told._tell
+    published, publish = list[set[str]](), services.live._of_messages._publish
 
     async def noting(batch: publisher._Batch) -> float:
-        told.append({message.topic for message in batch.messages})
-        return await tell(batch)
+        published.append(batch.topics)
+        return await publish(batch)
 
-    monkeypatch.setattr(services.live._told, "_tell", noting)
+    monkeypatch.setattr(services.live._of_messages, "_publish", noting)
     async with following(services.live, tenant, "quiet") as reader:
         flood = [Message("loud", {"n": n}) for n in range(1_000)]
         services.live.post(tenant.id, [*flood, Message("quiet", {"text": "lost"})])
         services.live.post(tenant.id, flood)
         [heard] = await reader.until(1)
         assert (heard.seq, heard.data) == (1, None)
-        assert "quiet" in told[0], "before the flood is over"
+        assert "quiet" in published[0], "before the flood is over"
         await services.live.is_idle()
-        assert told[-1] == {"loud"}
+        assert published[-1] == {"loud"}
 
 
-async def test_what_others_must_forget_does_not_wait_for_one_who_looks(
+async def test_what_others_must_forget_does_not_wait_for_a_projection(
     services: Services, tenant: Tenant, other_tenant: Tenant
 ):
-    """And holds the topic that somebody else wants to tell of."""
+    """It holds the lock of the topic that a message is for."""
     forgotten: list[str] = []
     services.live._forget = forgotten.extend
     await say(services.database, tenant, "so that there is a row")
@@ -395,4 +455,4 @@ async def test_what_others_must_forget_does_not_wait_for_one_who_looks(
         async with asyncio.timeout(60):
             while forgotten != ["a key"]:
                 await asyncio.sleep(0.01)
-        assert not services.live._told.idle.is_set()
+        assert not services.live._of_messages.idle.is_set()

@@ -144,7 +144,13 @@ def sync_facts(tickets: list[ScannedTicket], **more: Any) -> SyncFacts:
         until_at=None,
     )
     device = ScanningDevice(
-        id=DEVICE, name="iPad", status="active", key_version=1, is_revoked=False, is_rotation_demanded=False, gate_id=GATE
+        id=DEVICE,
+        name="iPad",
+        status="active",
+        key_version=1,
+        is_revoked=False,
+        is_rotation_demanded=False,
+        gate_id=GATE,
     )
     given: dict[str, Any] = {
         "devices": {DEVICE: device},

@@ -9,7 +9,7 @@ from tests.scanning.alert_support import UNKNOWN, alerts, forged, kinds, put_pol
 from tests.scanning.node_support import socket
 from tests.scanning.support import Device, World
 from tests.support import MovableClock
-from voelgoed.infra.metrics import scans_unwatched
+from voelgoed.scanning.metrics import scans_unwatched
 
 
 async def test_device_malfunction_over_a_tenth_of_twenty(world: World):

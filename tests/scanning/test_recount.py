@@ -14,10 +14,10 @@ from tests.scanning.support import LATER, World
 from tests.seating.race_support import DAYS
 from tests.support import SOON, MovableClock, Tenant
 from voelgoed.infra.embedded import EmbeddedPostgres
-from voelgoed.infra.metrics import occupancy_differences
 from voelgoed.scanning.actions import recount
 from voelgoed.scanning.actions.recount import recount_all, recount_event, repair_event
 from voelgoed.scanning.actions.supervision import annul
+from voelgoed.scanning.metrics import occupancy_differences
 from voelgoed.scanning.model.recount import Difference, RecountFacts
 from voelgoed.scanning.model.supervision import Annulment
 

@@ -368,5 +368,5 @@ async def test_who_does_not_read_never_slows_a_scan_and_is_told_to_read_again(
         assert [answer.json()["status"] for answer in answers] == ["admitted"] * 10
         await live.is_idle()
         frame = await hear(idle, topic)
-        while frame["type"] != "reread":
+        while frame["type"] != "resync":
             frame = await hear(idle, topic)

@@ -11,10 +11,10 @@ from tests.scanning.alert_support import UNKNOWN, kinds
 from tests.scanning.support import World
 from tests.support import Tenant
 from voelgoed.infra.embedded import EmbeddedPostgres
-from voelgoed.infra.metrics import scans_unwatched
 from voelgoed.scanning.actions import watch as watch_module
 from voelgoed.scanning.actions.scan_requests import Credential, Outcome, Wanted
 from voelgoed.scanning.actions.watch import WAITING_MAX
+from voelgoed.scanning.metrics import scans_unwatched
 from voelgoed.services import Services
 
 

@@ -27,6 +27,8 @@ from tests.seating.api_support import (
 )
 from tests.support import Tenant
 from voelgoed.accounts.model import Role
+from voelgoed.infra.database import LiveChange
+from voelgoed.seating.model.changes import SeatStatesChanged, ZonePlacesChanged
 from voelgoed.services import Services
 
 
@@ -102,6 +104,13 @@ class Follower:
             self.codes[position] = CODES[code]
         return frame["data"]
 
+    async def catch_up(self, services: Services) -> None:
+        """Apply all that was committed so far; changes close to each other are sent as one."""
+        await told(services)
+        published = (await self.event.get("seats")).json()["data"]["seq"]
+        while self.seq < published:
+            await self.apply_next()
+
     async def is_right(self) -> bool:
         return self.codes == list((await self.event.map()).values())
 
@@ -138,13 +147,11 @@ async def test_a_zone_that_fills_up_releases_companion_seats_to_its_followers(
         follower = Follower(event, connection)
         await follower.begin()
         await sell(services, event, "A3")
-        await follower.apply_next()  # held
-        await follower.apply_next()  # sold
+        await follower.catch_up(services)
         assert follower.codes[3] == "soft_reserved"
         rest = [seat for seat in event.seat_ids[:20] if seat not in ("A3", "A4", "B9", "B10")]
         await sell(services, event, " ".join(rest))
-        await follower.apply_next()
-        await follower.apply_next()
+        await follower.catch_up(services)
         assert follower.codes[3] == "available", "17 of 20 are taken"
         assert await follower.is_right()
 
@@ -174,18 +181,17 @@ async def test_whatever_happens_in_whatever_order_the_follower_stays_right(
 
 
 async def test_many_changes_at_once_are_told_in_an_order_that_ends_right(
-    event: SeatedEvent, url: str
+    services: Services, event: SeatedEvent, url: str
 ):
     async with socket(url, event.tenant, "customer") as connection:
         follower = Follower(event, connection)
         await follower.begin()
-        answers = await asyncio.gather(
+        await asyncio.gather(
             *(event.block(seat) for seat in event.seat_ids[:6]),
             *(event.block(f"{seat} B5") for seat in event.seat_ids[6:9]),
         )
-        for answer in answers:
-            if answer.json()["data"]["changed"]:
-                await follower.apply_next()
+        await follower.catch_up(services)
+        assert follower.codes[:9] == ["blocked"] * 9
         assert await follower.is_right()
 
 
@@ -243,8 +249,49 @@ async def test_a_customer_hears_how_many_places_are_left(
         }
         assert await follower.is_right(), "and no seat is another than before"
         await sell_places(services, event, 6)
-        await follower.apply_next()  # held
-        assert (await follower.apply_next())["places"] == [[PIT, 20]], "sold"
+        assert (await follower.apply_next())["places"] == [[PIT, 20]], "held, or sold already"
+
+
+async def test_changes_that_waited_together_are_one_message_about_each_kind(
+    services: Services, event: SeatedEvent, url: str
+):
+    view = await event.view(services)
+    event_id, pit = view.event.id, UUID(PIT)
+    async with socket(url, event.tenant, "customer") as connection:
+        seq = (await subscribe(connection, seats_topic(event)))["seq"]
+        changes = (
+            SeatStatesChanged(event_id, view.assignment, (4, 5)),
+            ZonePlacesChanged(event_id, pit),
+            SeatStatesChanged(event_id, view.assignment, (5, 6)),
+            ZonePlacesChanged(event_id, pit),
+        )
+        services.live.post(
+            event.tenant.id, [LiveChange(seats_topic(event), change) for change in changes]
+        )
+        seats, places = await hear(connection, seq), await hear(connection, seq + 1)
+        assert {4, 5, 6} <= {position for position, _ in seats["data"]["seats"]}
+        assert places["data"]["places"] == [[PIT, 30]]
+        await told(services)
+        assert (await event.get("seats")).json()["data"]["seq"] == seq + 2
+
+
+async def test_positions_of_another_layout_make_followers_read_again(
+    services: Services, event: SeatedEvent, url: str
+):
+    view = await event.view(services)
+    change = LiveChange(
+        seats_topic(event), SeatStatesChanged(view.event.id, view.assignment, (10_000,))
+    )
+    async with socket(url, event.tenant, "customer") as connection:
+        seq = (await subscribe(connection, seats_topic(event)))["seq"]
+        await event.put_layout({"disabled_zones": [PIT]})
+        assert (await hear(connection, seq))["data"]["event"] == "layout_changed"
+        services.live.post(event.tenant.id, [change])
+        assert (await hear(connection, seq + 1))["type"] == "resync"
+        await event.office.ask("DELETE", f"{event.path}/layout")
+        assert (await hear(connection, seq + 2))["data"]["event"] == "layout_changed"
+        services.live.post(event.tenant.id, [change])
+        assert (await hear(connection, seq + 3))["type"] == "resync"
 
 
 async def test_staff_follow_the_counts(services: Services, event: SeatedEvent, url: str):

@@ -83,9 +83,14 @@ def post(
     body_bytes_max: int = BODY_BYTES_MAX,
     operation_class: type[Operation] = Operation,
     is_packed: bool = False,
+    faults_are: type[Refusal] | None = None,
 ) -> Decorator:
-    """`is_packed`: its body may be compressed."""
+    """`is_packed`: its body may be compressed. `faults_are`: how a request is refused that is not of
+    the declared shape, where the usual refusals do not do."""
     refusals = (*WITH_A_BODY, *(PACKED if is_packed else ()), *refusals)
+    opt: dict[str, object] = {"unpacks": body_bytes_max} if is_packed else {}
+    if faults_are is not None:
+        opt |= {"faults_are": faults_are, "malformed_is": faults_are}
     return _route(
         litestar.post,
         path,
@@ -94,7 +99,7 @@ def post(
         status,
         body_bytes_max,
         operation_class=operation_class,
-        opt={"unpacks": body_bytes_max} if is_packed else {},
+        opt=opt,
     )
 
 
@@ -194,41 +199,41 @@ class Call:
     One object, because the framework starts a task for each dependency where there are several.
     """
 
-    def __init__(self, request: litestar.Request[Any, Any, Any]) -> None:
-        self._request = request
-        self.database: Database = request.app.state.database
-        self.cache: Cache = request.app.state.cache
-        self.clock: Clock = request.app.state.clock
-        self.settings: Settings = request.app.state.settings
-        self.master_key: MasterKey = request.app.state.master_key
-        self.parts = request.app.state
+    def __init__(self, parts: Any, scope: Scope) -> None:
+        self.parts = parts
         """Of the process; later domains find theirs here."""
+        self.scope = scope
+        """Where guards leave what they found out. On the short way of a hot route it has the user
+        and nothing else."""
+        self.database: Database = parts.database
+        self.cache: Cache = parts.cache
+        self.clock: Clock = parts.clock
+        self.settings: Settings = parts.settings
+        self.master_key: MasterKey = parts.master_key
 
     @property
     def caller(self) -> Caller:
-        return self._request.scope["user"]
+        return self.scope["user"]
 
     @property
     def origin(self) -> Origin:
-        return origin_of(self._request)
+        return origin_in(self.scope)
 
     @property
     def arrived_at(self) -> datetime:
         """When the request began to; its body may have taken long."""
         return self.scope[ARRIVED_AT]
 
-    @property
-    def scope(self) -> Scope:
-        """Where guards leave what they found out."""
-        return self._request.scope  # pyright: ignore[reportReturnType]
-
 
 def provide_call(request: litestar.Request[Any, Any, Any]) -> Call:
-    return Call(request)
+    return Call(request.app.state, request.scope)  # pyright: ignore[reportArgumentType]
 
 
 def origin_of(connection: Connection) -> Origin:
-    scope: Scope = connection.scope  # pyright: ignore[reportAssignmentType]
+    return origin_in(connection.scope)  # pyright: ignore[reportArgumentType]
+
+
+def origin_in(scope: Scope) -> Origin:
     return origin_by(headers_in(scope), host_in(scope))
 
 

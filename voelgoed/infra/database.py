@@ -88,8 +88,15 @@ class Message(msgspec.Struct, frozen=True):
 
     topic: str
     data: dict[str, object] | None
-    look: "Callable[[Transaction], Awaitable[dict[str, object] | None]] | None" = None
-    """Gives the data when the message gets its number; None for `reread`."""
+    """None tells readers to read again."""
+
+
+class LiveChange(msgspec.Struct, frozen=True):
+    """What changed, waiting for its transaction to commit. What is sent about it is made by the
+    projection that is registered for its kind of topic."""
+
+    topic: str
+    what: msgspec.Struct
 
 
 class Transaction:
@@ -105,7 +112,7 @@ class Transaction:
         self._is_at_once = is_at_once
         self.organization_id = organization_id
         self.now = now
-        self.messages: list[Message] = []
+        self.messages: list[Message | LiveChange] = []
         self.dropped_keys: list[str] = []
         self.afterwards: list[Callable[[], None]] = []
         self.seen: dict[object, object] = {}
@@ -159,15 +166,14 @@ class Transaction:
             self._is_gathering = False
 
     def publish(self, topic: str, data: dict[str, object]) -> None:
-        """Tell the topic's readers, if and after this transaction commits."""
+        """Send this to the topic's readers, if and after this transaction commits."""
         self.messages.append(Message(topic, data))
 
-    def publish_state(
-        self, topic: str, look: "Callable[[Transaction], Awaitable[dict[str, object] | None]]"
-    ) -> None:
-        """Like `publish`, for a message that says how something is. It looks when the message is
-        numbered, one at a time: a later number is never older news, whoever committed first."""
-        self.messages.append(Message(topic, None, look))
+    def publish_change(self, topic: str, what: msgspec.Struct) -> None:
+        """Like `publish`, for messages that say how something is. The topic's projection reads that
+        when the messages get their numbers: a later number is never older news, whichever
+        transaction committed first."""
+        self.messages.append(LiveChange(topic, what))
 
     def once_committed(self, work: Callable[[], None]) -> None:
         """For what must not be said of something that was rolled back: logs, metrics."""
@@ -329,22 +335,11 @@ class Database:
         async with self._acquired(self._pool) as connection:
             return [row[0] for row in await connection.fetch("SELECT organization_ids()")]
 
-    async def organization_of_pairing(self, token_hash: bytes) -> UUID | None:
-        """Whose device it will be that has this token, which is all it knows."""
+    async def organizations_with(self, query: LiteralString, *values: object) -> list[UUID]:
+        """For jobs that have to know which organisations have something to do. The query calls a
+        database function that gives their ids and nothing else."""
         async with self._acquired(self._pool) as connection:
-            query = "SELECT organization_of_pairing($1, $2)"
-            return await connection.fetchval(query, token_hash, self.clock.now())
-
-    async def organizations_with_ended_holds(self, before: datetime) -> list[UUID]:
-        """For the sweep, which has to know whom to ask."""
-        async with self._acquired(self._pool) as connection:
-            query = "SELECT organizations_with_ended_holds($1)"
-            return [row[0] for row in await connection.fetch(query, before)]
-
-    async def organizations_with_orders_over(self, before: datetime) -> list[UUID]:
-        async with self._acquired(self._pool) as connection:
-            query = "SELECT organizations_with_orders_over($1)"
-            return [row[0] for row in await connection.fetch(query, before)]
+            return [row[0] for row in await connection.fetch(query, *values)]
 
     async def ping(self) -> None:
         async with self._acquired(self._pool) as connection:

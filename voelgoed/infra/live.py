@@ -2,35 +2,33 @@
 
 After a commit its messages go, many at a time, through PostgreSQL NOTIFY to every
 process and from there to the websockets that follow the topic. Nothing depends on
-them: a reader that sees a gap in the numbers, or is told `reread`, reads again.
+them: a reader that sees a gap in the numbers, or is told to `resync`, reads again.
 """
 
 import asyncio
 import contextlib
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from uuid import UUID
 
 import msgspec
 import structlog
 
-from voelgoed.infra.database import Database, Message, Transaction
-from voelgoed.infra.metrics import (
-    live_missed,
-    live_subscriptions,
-)
-from voelgoed.infra.parcels import Parcel, read_payload
-from voelgoed.infra.publisher import CHANNEL, Publisher
+from voelgoed.infra.chunks import Chunk, read_payload
+from voelgoed.infra.database import Database, LiveChange, Message, Transaction
+from voelgoed.infra.metrics import live_missed, live_subscriptions
+from voelgoed.infra.publisher import CHANNEL, Projection, Publisher
 
 log = structlog.get_logger()
 
 BATCH_MAX = 200
-LOOKED_BATCH_MAX = 2_000
-"""Of messages that are told after one look."""
+CHANGES_BATCH_MAX = 2_000
+"""Changes that are projected together."""
 SUBSCRIPTION_QUEUE_MAX = 256
 PING_S, PING_TIMEOUT_S = 10.0, 5.0
-"""A connection that something between us and PostgreSQL forgot tells nobody that it is lost."""
+"""A connection that something between us and PostgreSQL forgot gives no sign that it is lost."""
 RECONNECT_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 DRAIN_S = 1.0
 TOPIC_IDLE_MAX = timedelta(days=1)
@@ -43,7 +41,7 @@ class Envelope(msgspec.Struct, frozen=True):
     topic: str
     seq: int
     data: dict[str, object] | None = None
-    """None: read again (the message was too large, or too many waited)."""
+    """None tells the reader to read again: the message was too large, or too many waited."""
 
 
 _data = msgspec.json.Decoder(dict[str, object] | None)
@@ -83,17 +81,18 @@ class Live:
         database: Database,
         forget: Callable[[Iterable[str]], None],
         forget_all: Callable[[], None] = lambda: None,
+        projections: Mapping[str, Projection] = MappingProxyType({}),
     ) -> None:
         self._database = database
         self._forget = forget
         self._forget_all = forget_all
         self._readers: dict[tuple[UUID, str], set[Subscription]] = defaultdict(set)
-        # Apart: looking takes a while, and rests, and who tells of the same topic waits for it. What
-        # others must forget waits for neither.
-        self._dropped = Publisher(database, BATCH_MAX)
-        self._told = Publisher(database, BATCH_MAX)
-        self._looked = Publisher(database, LOOKED_BATCH_MAX)
-        self._publishers = (self._dropped, self._told, self._looked)
+        # Three, because a projection takes a while, locks its topic meanwhile, and rests afterwards.
+        # What other processes must forget waits for neither messages nor projections.
+        self._of_drops = Publisher(database, BATCH_MAX)
+        self._of_messages = Publisher(database, BATCH_MAX)
+        self._of_changes = Publisher(database, CHANGES_BATCH_MAX, projections)
+        self._publishers = (self._of_drops, self._of_messages, self._of_changes)
         self._tasks: list[asyncio.Task[None]] = []
         self._listening = asyncio.Event()
         self._stopping = False
@@ -107,7 +106,7 @@ class Live:
             await asyncio.wait_for(self._listening.wait(), 5)
 
     async def stop(self) -> None:
-        with contextlib.suppress(TimeoutError):  # what is committed should still be told
+        with contextlib.suppress(TimeoutError):  # what is committed should still be published
             await asyncio.wait_for(self.is_idle(), DRAIN_S)
         # A task whose connection is just being lost may miss its cancellation.
         self._stopping = True
@@ -118,22 +117,25 @@ class Live:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def is_idle(self) -> None:
-        """Until nothing waits to be told."""
+        """Returns when nothing waits to be published."""
         await asyncio.gather(*(each.idle.wait() for each in self._publishers))
 
     def post(
-        self, organization_id: UUID, messages: Iterable[Message], keys: Sequence[str] = ()
+        self,
+        organization_id: UUID,
+        messages: Iterable[Message | LiveChange],
+        keys: Sequence[str] = (),
     ) -> None:
-        """Called after a commit; returns at once. `keys` were dropped by it, and told already; they
-        are told again with the messages, for these may be told before."""
+        """Called after a commit; returns at once. `keys` were dropped by it, and posted already; they
+        are posted again with the messages, which may be published first."""
         for message in messages:
-            publisher = self._told if message.look is None else self._looked
+            publisher = self._of_changes if isinstance(message, LiveChange) else self._of_messages
             if keys:
                 publisher.post_dropped_keys(organization_id, keys)
             publisher.post(organization_id, message)
 
     def post_dropped_keys(self, organization_id: UUID, keys: Iterable[str]) -> None:
-        self._dropped.post_dropped_keys(organization_id, keys)
+        self._of_drops.post_dropped_keys(organization_id, keys)
 
     def follow(self, organization_id: UUID, topic: str, wake: asyncio.Event) -> Subscription:
         subscription = Subscription(organization_id, topic, wake)
@@ -168,7 +170,7 @@ class Live:
             await connection.add_listener(CHANNEL, self._on_notify)
             self._listening.set()
             self._forget_all()  # who knows what was missed before
-            self._everyone_rereads()
+            self._resync_everyone()
             while not lost.is_set():
                 await connection.fetchval("SELECT 1", timeout=PING_TIMEOUT_S)
                 with contextlib.suppress(TimeoutError):
@@ -178,15 +180,15 @@ class Live:
             await connection.close(timeout=1)
 
     def _on_notify(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
-        for parcel in read_payload(str(payload)):
-            if parcel.dropped_keys:
-                self._forget(parcel.dropped_keys)
-            readers = self._readers.get((parcel.organization_id, parcel.topic))
-            for envelope in _unpacked(parcel) if readers else ():
+        for chunk in read_payload(str(payload)):
+            if chunk.dropped_keys:
+                self._forget(chunk.dropped_keys)
+            readers = self._readers.get((chunk.organization_id, chunk.topic))
+            for envelope in _unpacked(chunk) if readers else ():
                 for reader in readers or ():
                     reader.deliver(envelope)
 
-    def _everyone_rereads(self) -> None:
+    def _resync_everyone(self) -> None:
         for (organization_id, topic), readers in self._readers.items():
             for reader in readers:
                 reader.deliver(Envelope(organization_id, topic, 0))
@@ -200,8 +202,8 @@ async def purge(tx: Transaction) -> int:
     return await tx.run("DELETE FROM live_topic WHERE touched_at < $1", tx.now - TOPIC_IDLE_MAX)
 
 
-def _unpacked(parcel: Parcel) -> list[Envelope]:
+def _unpacked(chunk: Chunk) -> list[Envelope]:
     return [
-        Envelope(parcel.organization_id, parcel.topic, seq, _data.decode(raw))
-        for seq, raw in enumerate(parcel.data or (), start=parcel.seq)
+        Envelope(chunk.organization_id, chunk.topic, seq, _data.decode(raw))
+        for seq, raw in enumerate(chunk.data or (), start=chunk.seq)
     ]

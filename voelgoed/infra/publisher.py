@@ -1,61 +1,86 @@
-"""Tells what waits: many messages of one organisation at a time, the organisations in turn."""
+"""Publishes what waits: many messages of one organisation at a time, the organisations in turn."""
 
 import asyncio
 import contextlib
 import time
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Protocol
 from uuid import UUID
 
 import msgspec
 import structlog
 
-from voelgoed.infra.database import Database, Message, Transaction
+from voelgoed.infra.chunks import RESYNC, pack, pack_dropped
+from voelgoed.infra.database import Database, LiveChange, Message, Transaction
 from voelgoed.infra.metrics import live_coalesced, live_published
-from voelgoed.infra.parcels import pack, pack_dropped
 
 log = structlog.get_logger()
 
 CHANNEL = "voelgoed_live"
 WAITING_MAX = 10_000
-REREADS_MAX = 20
-"""In a batch, before its messages: however many of these there are, nobody is forgotten."""
+RESYNCS_MAX = 20
+"""In a batch, before its messages: however many of these there are, no topic is forgotten."""
 RETRY_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 REST_S = 0.02
-"""For so long what comes in for an organisation that was just told something waits for more."""
-REST_PER_LOOK = 10.0
-"""Who had to look rests so many times as long: whatever the crowd does, and however large the house
-is, looking takes less than a tenth of a core. What comes in meanwhile is told together, after one look."""
+"""For so long what comes in for an organisation that was just served waits for more."""
+REST_PER_PROJECTION = 10.0
+"""A publisher that projected rests so many times as long: whatever the crowd does, and however large
+the venue is, projections take less than a tenth of a core. What comes in meanwhile is projected
+together."""
 REST_S_MAX = 0.5
+
+
+class Projection(Protocol):
+    """Makes the messages about changes of one topic, which come in the order of their commits. It is
+    called once for all that waited, in the transaction that numbers the messages, with the topic
+    locked. None among its messages tells readers to read again."""
+
+    async def __call__(
+        self, tx: Transaction, changes: Sequence[Any], /
+    ) -> Sequence[dict[str, object] | None]: ...
 
 
 @dataclass
 class _Waiting:
-    """Of one organisation."""
+    """What waits for one organisation."""
 
-    messages: deque[Message] = field(default_factory=deque[Message])
-    reread: dict[str, None] = field(default_factory=dict[str, None])
-    """Topics of which too many waited."""
+    messages: deque[Message | LiveChange] = field(default_factory=deque[Message | LiveChange])
+    resyncs: dict[str, None] = field(default_factory=dict[str, None])
+    """Topics of which too many messages waited."""
     dropped_keys: set[str] = field(default_factory=set[str])
 
     @property
     def is_empty(self) -> bool:
-        return not (self.messages or self.reread or self.dropped_keys)
+        return not (self.messages or self.resyncs or self.dropped_keys)
 
 
 @dataclass
 class _Batch:
     organization_id: UUID
-    messages: list[Message]
+    resyncs: list[str]
+    messages: list[Message | LiveChange]
     dropped_keys: list[str]
+
+    @property
+    def topics(self) -> set[str]:
+        return {*self.resyncs, *(message.topic for message in self.messages)}
 
 
 class Publisher:
-    def __init__(self, database: Database, batch_max: int) -> None:
+    def __init__(
+        self,
+        database: Database,
+        batch_max: int,
+        projections: Mapping[str, Projection] = MappingProxyType({}),
+    ) -> None:
+        """Projections are named by the first word of the topics they are for."""
         self._database = database
         self._batch_max = batch_max
+        self._projections = projections
         self._waiting: dict[UUID, _Waiting] = {}
         self._waiting_count = 0
         self._rests_until: dict[UUID, float] = {}
@@ -64,11 +89,11 @@ class Publisher:
         self.idle = asyncio.Event()
         self.idle.set()
 
-    def post(self, organization_id: UUID, message: Message) -> None:
+    def post(self, organization_id: UUID, message: Message | LiveChange) -> None:
         waiting = self._waiting_of(organization_id)
         if self._waiting_count >= WAITING_MAX:
             live_coalesced.inc()
-            waiting.reread[message.topic] = None
+            waiting.resyncs[message.topic] = None
         else:
             waiting.messages.append(message)
             self._waiting_count += 1
@@ -91,21 +116,20 @@ class Publisher:
         while not self.stopping:
             batch = await self._next_batch()
             try:
-                looked_s = await self._tell(batch)
-                live_published.inc(len(batch.messages))
+                projected_s = await self._publish(batch)
                 attempt = 0
-                if looked_s:
-                    await asyncio.sleep(min(REST_S_MAX, REST_PER_LOOK * looked_s))
+                if projected_s:
+                    await asyncio.sleep(min(REST_S_MAX, REST_PER_PROJECTION * projected_s))
             except Exception as fault:  # whatever it was, publishing must go on
                 log.warning("live_publish_failed", reason=repr(fault))
                 again = self._waiting_of(batch.organization_id)
-                again.reread.update({message.topic: None for message in batch.messages})
+                again.resyncs.update(dict.fromkeys(batch.topics))
                 again.dropped_keys.update(batch.dropped_keys)
                 await asyncio.sleep(RETRY_S[min(attempt, len(RETRY_S) - 1)])
                 attempt += 1
 
     async def _next_batch(self) -> _Batch:
-        """Of whoever has waited longest and does not rest."""
+        """That of the organisation that has waited longest and does not rest."""
         while True:
             self._somebody_new.clear()
             if not self._waiting:
@@ -127,14 +151,13 @@ class Publisher:
         return self._rests_until.get(organization_id, now) - now
 
     def _take(self, organization_id: UUID, now: float) -> _Batch:
-        """In their order, up to the limit. What is left, or comes in now, is the last in the row."""
+        """In their order, up to the limit. The organisation goes to the end of the row with what is left."""
         waiting = self._waiting.pop(organization_id)
-        topics = list(waiting.reread)[:REREADS_MAX]
-        for topic in topics:
-            del waiting.reread[topic]
-        count = min(len(waiting.messages), self._batch_max - len(topics))
-        messages = [Message(topic, None) for topic in topics]
-        messages += [waiting.messages.popleft() for _ in range(count)]
+        resyncs = list(waiting.resyncs)[:RESYNCS_MAX]
+        for topic in resyncs:
+            del waiting.resyncs[topic]
+        count = min(len(waiting.messages), self._batch_max - len(resyncs))
+        messages = [waiting.messages.popleft() for _ in range(count)]
         self._waiting_count -= count
         dropped_keys, waiting.dropped_keys = list(waiting.dropped_keys), set()
         self._rests_until = {k: until for k, until in self._rests_until.items() if until > now}
@@ -142,52 +165,69 @@ class Publisher:
             self._rests_until[organization_id] = now + REST_S
         else:
             self._waiting[organization_id] = waiting
-        return _Batch(organization_id, messages, dropped_keys)
+        return _Batch(organization_id, resyncs, messages, dropped_keys)
 
-    async def _tell(self, batch: _Batch) -> float:
-        """Gives how long it took to look."""
-        organization_id, messages = batch.organization_id, batch.messages
-        dropped = pack_dropped(organization_id, batch.dropped_keys)
-        if not any(message.look for message in messages):
-            said = [(message.topic, msgspec.json.encode(message.data)) for message in messages]
-            told = _told(organization_id, self._database.clock.now(), dropped, said)
+    async def _publish(self, batch: _Batch) -> float:
+        """Gives how many seconds the projections took."""
+        changes = _changes_by_topic(batch.messages)
+        plain = [(topic, RESYNC) for topic in batch.resyncs]
+        plain += [
+            (message.topic, msgspec.json.encode(message.data))
+            for message in batch.messages
+            if isinstance(message, Message)
+        ]
+        if not changes:
             query = "SELECT tell_live($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
-            await self._database.call(dict, query, *told)
+            values = _tell_live_values(batch, self._database.clock.now(), plain)
+            await self._database.call(dict, query, *values)
+            live_published.inc(len(plain))
             return 0.0
-        async with self._database.transaction(organization_id) as tx:
-            await _lock_topics(tx, sorted({message.topic for message in messages}))
+        async with self._database.transaction(batch.organization_id) as tx:
+            await _lock_topics(tx, sorted(batch.topics))
             begun = time.perf_counter()
-            said = [(message.topic, await _look(tx, message)) for message in messages]
-            looked_s = time.perf_counter() - begun
-            told = _told(organization_id, tx.now, dropped, said)
-            await tx.run("SELECT tell_live($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", *told)
-        return looked_s
+            projected = [
+                (topic, msgspec.json.encode(data))
+                for topic, whats in changes.items()
+                for data in await self._projection_of(topic)(tx, whats)
+            ]
+            projected_s = time.perf_counter() - begun
+            values = _tell_live_values(batch, tx.now, plain + projected)
+            await tx.run("SELECT tell_live($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", *values)
+        live_published.inc(len(plain) + len(projected))
+        return projected_s
+
+    def _projection_of(self, topic: str) -> Projection:
+        return self._projections[topic.partition(":")[0]]
 
 
-def _told(
-    organization_id: UUID, at: datetime, dropped: list[str], said: Sequence[tuple[str, bytes]]
+def _changes_by_topic(messages: Iterable[Message | LiveChange]) -> dict[str, list[msgspec.Struct]]:
+    by_topic: dict[str, list[msgspec.Struct]] = defaultdict(list)
+    for message in messages:
+        if isinstance(message, LiveChange):
+            by_topic[message.topic].append(message.what)
+    return by_topic
+
+
+def _tell_live_values(
+    batch: _Batch, at: datetime, messages: Sequence[tuple[str, bytes]]
 ) -> tuple[object, ...]:
-    counts, parcels = pack(said)
+    counts, chunks = pack(messages)
     return (
-        organization_id,
+        batch.organization_id,
         at,
         CHANNEL,
-        dropped,
+        pack_dropped(batch.organization_id, batch.dropped_keys),
         list(counts),
         list(counts.values()),
-        [parcel.payload for parcel in parcels],
-        [parcel.topic for parcel in parcels],
-        [parcel.first for parcel in parcels],
-        [parcel.content for parcel in parcels],
+        [chunk.payload for chunk in chunks],
+        [chunk.topic for chunk in chunks],
+        [chunk.first for chunk in chunks],
+        [chunk.content for chunk in chunks],
     )
 
 
-async def _look(tx: Transaction, message: Message) -> bytes:
-    return msgspec.json.encode(message.data if message.look is None else await message.look(tx))
-
-
 async def _lock_topics(tx: Transaction, topics: Sequence[str]) -> None:
-    """Before looking: who numbers later has looked later."""
+    """Before projecting: messages with later numbers were projected later."""
     await tx.run(
         """
         INSERT INTO live_topic (organization_id, topic, seq, touched_at)

@@ -166,13 +166,42 @@ def reply_with(status: int, body: object) -> Reply:
     return Reply(status, msgspec.json.encode(body))
 
 
-def reply_refusing(refusal: Refusal, body: object | None = None) -> Reply:
-    if body is None:
-        body = ErrorBody(refusal.code, refusal.message, refusal.details)
+def response_refusing(refusal: Refusal, body: object) -> Response[Any]:
+    """A refusal with a body of its own, from a route's handler."""
+    headers = headers_of(refusal)
+    return Response(body, status_code=status_of(type(refusal)), headers=headers)
+
+
+def reply_refusing(refusal: Refusal) -> Reply:
+    body = ErrorBody(refusal.code, refusal.message, refusal.details)
     headers = [
         (name.lower().encode(), value.encode()) for name, value in headers_of(refusal).items()
     ]
     return Reply(status_of(type(refusal)), msgspec.json.encode(body), headers)
+
+
+def reply_of(response: Response[Any]) -> Reply:
+    """What a route's handler gave, for the short way."""
+    headers = [(name.lower().encode(), value.encode()) for name, value in response.headers.items()]
+    return Reply(response.status_code or 200, msgspec.json.encode(response.content), headers)
+
+
+def read_json(
+    body: bytes,
+    decoder: msgspec.json.Decoder[T],
+    faults_are: type[Refusal] = InvalidRequest,
+    malformed_is: type[Refusal] = InvalidJson,
+) -> T:
+    """The body as exactly the declared shape: "5" is no number, 5 no time."""
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as fault:
+        message, _, path = str(fault).partition(" - at `")
+        raise faults_are(faults=[{"path": path.rstrip("`") or "$", "message": message}]) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        if malformed_is is InvalidJson:
+            raise InvalidJson() from None
+        raise malformed_is(faults=[{"path": "$", "message": str(fault)}]) from None
 
 
 async def send_reply(send: Send, reply: Reply) -> None:

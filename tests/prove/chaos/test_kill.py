@@ -186,7 +186,7 @@ def test_jobs_and_live_messages_go_on_after_the_database_was_away(here: Installa
             ran = runs_of(PURGE, server)
             eventually(lambda: answers_superusers(here))
             let_all_connect_when_the_periodic_job_is_due(here)
-            assert frame(early)["type"] == frame(late)["type"] == "reread"
+            assert frame(early)["type"] == frame(late)["type"] == "resync"
             after = rename(client, gate, "After")
             assert frame(early)["data"]["version"] == frame(late)["data"]["version"] == after
     eventually(lambda: runs_of(PURGE, server) > ran)

@@ -10,8 +10,8 @@ from voelgoed.accounts.model import Caller
 from voelgoed.events.actions.events import event_of
 from voelgoed.infra.database import Database, Transaction, refusing
 from voelgoed.infra.ids import new_id
-from voelgoed.infra.metrics import alerts_raised
 from voelgoed.infra.refusal import VersionConflict
+from voelgoed.scanning.metrics import alerts_raised
 from voelgoed.scanning.model.alerts import Alert, AlertState, AlertTransition, Suspicion
 from voelgoed.scanning.model.refusals import AlertNotFound, AlertRaisedAgain
 from voelgoed.scanning.rules.alerts import (

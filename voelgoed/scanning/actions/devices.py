@@ -95,10 +95,10 @@ async def pair(database: Database, master_key: MasterKey, origin: Origin, given:
     """By a token that nobody used. A device that the pairing names keeps its id, with a new key; a
     refused device leaves the token as it was, for whom it is meant."""
     hashed = sha256(given.pairing_token.encode()).digest()
-    organization_id = await database.organization_of_pairing(hashed)
+    organization_id = await store.find_pairing_owner(database, hashed)
     if organization_id is None:
         hashed = token_hash(given.pairing_token)
-        organization_id = await database.organization_of_pairing(hashed)
+        organization_id = await store.find_pairing_owner(database, hashed)
     if organization_id is None:
         raise PairingTokenNotFound()
     chosen_id = given.device_id or new_id()

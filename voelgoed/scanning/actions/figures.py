@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import get_args
 from uuid import UUID
 
-from voelgoed.infra import metrics
 from voelgoed.infra.database import Database, Transaction
+from voelgoed.scanning import metrics
 from voelgoed.scanning.actions.devices import DEVICES_MAX
 from voelgoed.scanning.model.devices import Device, ShownStatus
 from voelgoed.scanning.model.scans import Scan

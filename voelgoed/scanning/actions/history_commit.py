@@ -9,8 +9,8 @@ import structlog
 
 from voelgoed.accounts.actions.audit import audit_row
 from voelgoed.accounts.model import Caller, NewAuditEntry
-from voelgoed.infra import metrics
 from voelgoed.infra.database import Transaction
+from voelgoed.scanning import metrics
 from voelgoed.scanning.actions.alerts import raise_alerts, resolve_double_entries
 from voelgoed.scanning.model.alerts import Suspicion
 from voelgoed.scanning.model.conflicts import Conflict

@@ -17,8 +17,8 @@ from voelgoed.infra.cache import Cache
 from voelgoed.infra.compress import Opened, open_stream, unzstd
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.master_key import MasterKey
-from voelgoed.infra.metrics import manifest_build_duration
 from voelgoed.scanning.actions.policies import policies_of
+from voelgoed.scanning.metrics import manifest_build_duration
 from voelgoed.scanning.model.manifests import GateInside, Head, Manifest, Settings
 from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.manifest import (

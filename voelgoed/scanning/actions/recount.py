@@ -11,7 +11,7 @@ import structlog
 from voelgoed.accounts.actions.audit import record
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import Database, Transaction
-from voelgoed.infra.metrics import occupancy_differences
+from voelgoed.scanning.metrics import occupancy_differences
 from voelgoed.scanning.model.recount import Difference
 from voelgoed.scanning.rules.messages import recounted
 from voelgoed.scanning.rules.recount import differences

@@ -14,12 +14,13 @@ import structlog
 
 from voelgoed.accounts.actions.audit import record_all
 from voelgoed.accounts.model import Caller, NewAuditEntry
-from voelgoed.infra import metrics, rate_limit
+from voelgoed.infra import rate_limit
 from voelgoed.infra.batcher import Batcher
 from voelgoed.infra.database import ChangedMeanwhile, Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.infra.rate_limit import Limit
 from voelgoed.infra.refusal import RateLimited, Refusal, StorageBusy, Unavailable
+from voelgoed.scanning import metrics
 from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.blocking import block_devices
 from voelgoed.scanning.actions.figures import count_synced

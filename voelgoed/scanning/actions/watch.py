@@ -9,12 +9,12 @@ from uuid import UUID
 import structlog
 
 from voelgoed.infra.database import Database, Transaction
-from voelgoed.infra.metrics import scans_unwatched
 from voelgoed.infra.refusal import StorageUnavailable
 from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.blocking import block_devices
 from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.actions.scan_requests import Outcome
+from voelgoed.scanning.metrics import scans_unwatched
 from voelgoed.scanning.model.alerts import DeviceError, Findings, Questions, Round
 from voelgoed.scanning.model.refusals import TimestampOutOfRange
 from voelgoed.scanning.rules.fraud import (

@@ -21,12 +21,12 @@ from voelgoed.accounts import access
 from voelgoed.accounts.access import Call, bearer_in, headers_in
 from voelgoed.events.model import EventNotFound
 from voelgoed.infra.compress import choose_encoding
-from voelgoed.infra.metrics import manifest_bytes, manifest_downloads
 from voelgoed.infra.shapes import Data
 from voelgoed.scanning.access import device_get, device_of
 from voelgoed.scanning.actions import manifests as actions
 from voelgoed.scanning.actions.manifests import Manifests, Wanted
 from voelgoed.scanning.api.device_time import DeviceTime, read_device_time
+from voelgoed.scanning.metrics import manifest_bytes, manifest_downloads
 from voelgoed.scanning.model.devices import VERSION_MAX
 from voelgoed.scanning.model.manifests import ManifestStatus
 from voelgoed.scanning.model.refusals import DeviceNotAssignedToGate

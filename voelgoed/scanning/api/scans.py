@@ -3,25 +3,28 @@ import time
 from typing import Literal, Protocol
 
 import msgspec
+from litestar import Response
+from litestar.di import NamedDependency as Given
 from litestar.params import JSONBody
 
-from voelgoed.accounts.access import bearer_in, origin_by
+from voelgoed.accounts.access import Call, bearer_in, origin_by
 from voelgoed.infra.batcher import Overloaded
 from voelgoed.infra.master_key import MasterKey
-from voelgoed.infra.metrics import scan_duration
-from voelgoed.infra.refusal import InvalidRequest, NotFound, Unavailable
+from voelgoed.infra.refusal import Refusal, Unavailable
 from voelgoed.infra.web import (
     AnswersMissing,
     Asked,
     InvalidJson,
     Reply,
-    reply_refusing,
-    reply_with,
+    read_json,
+    reply_of,
+    response_refusing,
 )
-from voelgoed.scanning.access import device_post
+from voelgoed.scanning.access import device_of, device_post
 from voelgoed.scanning.actions.own_device import prove
 from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
 from voelgoed.scanning.actions.signs_of_life import SignsOfLife
+from voelgoed.scanning.metrics import scan_duration
 from voelgoed.scanning.model.refusals import (
     DeviceMismatch,
     DeviceNotAssignedToGate,
@@ -51,23 +54,29 @@ _observers = {outcome: scan_duration.labels(outcome) for outcome in _OUTCOMES}
     ScanIdReused,
     Overloaded,
     operation_class=AnswersMissing,
+    opt={"empty_is": InvalidJson},
 )
-async def process_scan(data: JSONBody[NewScan]) -> Answer:
+async def process_scan(data: JSONBody[NewScan], call: Given[Call]) -> Response[Answer]:
     """For a device: may whoever holds this through? Admitted or denied is an answer, with 200; a
     ticket that does not exist is denied with 404. With 503 and `"fallback": "offline"` the device
     decides by itself."""
-    raise NotFound()  # `answer_scan` is asked before the framework, and answers all there is
+    began = time.perf_counter()
+    outcome: Outcome = "refused"
+    try:
+        device = device_of(call)
+        answer = await _pipeline(call).scan(device.caller, device.key_version, data)
+        outcome = answer.status
+        return Response(answer, status_code=404 if answer.reason == "ticket_not_found" else 200)
+    except Unavailable as refusal:
+        outcome = "unavailable"
+        body = Fallback(refusal.code, refusal.message, refusal.details)
+        return response_refusing(refusal, body)
+    finally:
+        _observers[outcome].observe(time.perf_counter() - began)
 
 
-class Parts(Protocol):
-    """Of a process, those that are needed here."""
-
-    @property
-    def master_key(self) -> MasterKey: ...
-    @property
-    def scans(self) -> ScanPipeline: ...
-    @property
-    def signs_of_life(self) -> SignsOfLife: ...
+def _pipeline(call: Call) -> ScanPipeline:
+    return call.parts.scans
 
 
 class Fallback(msgspec.Struct, frozen=True):
@@ -79,35 +88,27 @@ class Fallback(msgspec.Struct, frozen=True):
     fallback: str = "offline"
 
 
-async def answer_scan(asked: Asked, services: "Parts") -> Reply:
-    """Timed as the device sees it; whatever is not answered here was refused, or went wrong."""
+class Parts(Protocol):
+    """Of a process, those that are needed here."""
+
+    @property
+    def master_key(self) -> MasterKey: ...
+    @property
+    def signs_of_life(self) -> SignsOfLife: ...
+
+
+async def answer_scan(asked: Asked, services: Parts) -> Reply:
+    """The short way to `process_scan`."""
     began = time.perf_counter()
-    outcome: Outcome = "refused"
     try:
         origin = origin_by(asked.headers, asked.host)
-        proven = prove(services.master_key, bearer_in(asked.headers), origin)
-        services.signs_of_life.note(proven)
-        answer = await services.scans.scan(proven.caller, proven.key_version, _read(asked.body))
-        outcome = answer.status
-        return reply_with(404 if answer.reason == "ticket_not_found" else 200, answer)
-    except Unavailable as refusal:
-        outcome = "unavailable"
-        body = Fallback(refusal.code, refusal.message, refusal.details)
-        return reply_refusing(refusal, body)
-    finally:
-        _observers[outcome].observe(time.perf_counter() - began)
-
-
-def _read(body: bytes) -> NewScan:
-    try:
-        return _scan.decode(body)
-    except msgspec.ValidationError as fault:
-        message, _, path = str(fault).partition(" - at `")
-        raise InvalidRequest(
-            faults=[{"path": path.rstrip("`") or "$", "message": message}]
-        ) from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise InvalidJson() from None
+        device = prove(services.master_key, bearer_in(asked.headers), origin)
+        services.signs_of_life.note(device)
+        data = read_json(asked.body, _scan)
+    except Refusal:
+        _observers["refused"].observe(time.perf_counter() - began)
+        raise
+    return reply_of(await process_scan.fn(data, Call(services, {"user": device})))
 
 
 ROUTES = [process_scan]

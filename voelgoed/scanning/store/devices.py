@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.infra.database import Transaction, json_text
+from voelgoed.infra.database import Database, Transaction, json_text
 from voelgoed.infra.ids import new_id
 from voelgoed.scanning.model.devices import Device, DeviceAssignment
 
@@ -266,6 +266,23 @@ async def insert_pairing(tx: Transaction, pairing: PairingRow) -> None:
         tx.now,
         pairing.expires_at,
     )
+
+
+class PairingOwner(msgspec.Struct, frozen=True):
+    organization_id: UUID | None
+    """None for a token that nobody can use."""
+
+
+async def find_pairing_owner(database: Database, token_hash: bytes) -> UUID | None:
+    """The organisation that a device with this token will belong to. The token is all that the
+    device knows, so nobody can say yet whose rows to look at."""
+    [owner] = await database.call(
+        PairingOwner,
+        "SELECT organization_of_pairing($1, $2) AS organization_id",
+        token_hash,
+        database.clock.now(),
+    )
+    return owner.organization_id
 
 
 async def use_pairing(tx: Transaction, token_hash: bytes, device_id: UUID) -> PairingRow | None:

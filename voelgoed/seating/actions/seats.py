@@ -8,7 +8,7 @@ every write names the version it was decided on, or the hold it belongs to.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import TypeVar, cast
+from typing import TypeVar
 from uuid import UUID
 
 import msgspec
@@ -26,7 +26,11 @@ from voelgoed.seating.actions.views import (
     require_unchanged,
     seat_hold_key,
     see,
-    snapshot_in,
+)
+from voelgoed.seating.model.changes import (
+    OccupancyChanged,
+    SeatStatesChanged,
+    ZonePlacesChanged,
 )
 from voelgoed.seating.model.refusals import (
     HoldGone,
@@ -37,27 +41,17 @@ from voelgoed.seating.model.refusals import (
 )
 from voelgoed.seating.model.seats import (
     STATUSES,
-    Availability,
     SeatBlock,
     SeatsChanged,
     SeatState,
     SeatStatus,
     SeatUnblock,
 )
-from voelgoed.seating.rules.counts import availability
-from voelgoed.seating.rules.house import House
-from voelgoed.seating.rules.messages import (
-    occupancy_counts,
-    occupancy_topic,
-    places_changed,
-    seats_changed,
-    seats_topic,
-)
+from voelgoed.seating.rules.messages import occupancy_topic, seats_topic
 from voelgoed.seating.rules.plan import WHEELCHAIR
 from voelgoed.seating.rules.states import seconds_left, status_at
 from voelgoed.seating.store import seats as store
-from voelgoed.seating.store.event_layouts import find_assignment, share_event_layout
-from voelgoed.seating.store.places import read_days
+from voelgoed.seating.store.event_layouts import share_event_layout
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -130,10 +124,10 @@ async def take(tx: Transaction, view: View, seats: Sequence[HeldSeat]) -> None:
     if got != len(seats):
         raise SeatsChangedMeanwhile()
     positions = [seat.state.position for seat in seats]
-    told: list[dict[str, object]] = [
+    about: list[dict[str, object]] = [
         {"seat_id": seat.state.seat_id, "hold_id": seat.hold.id} for seat in seats
     ]
-    announce(tx, view, positions, "seat_held", told)
+    announce(tx, view, positions, "seat_held", about)
     holds = [
         {
             "seat_id": _name(view, seat.state.position),
@@ -266,26 +260,16 @@ def announce(
     event: str,
     about: Sequence[dict[str, object]] = (),
 ) -> None:
-    """To whoever watches the map or the counts, and to the caches. Both are told how it is when
-    they are told: of two who change seats at once neither knows what the other did. Who watches
-    the counts is told once, or of each thing that it is `about`."""
-
-    async def look(then: Transaction) -> dict[str, object] | None:
-        house = await _house_at(then, view)
-        return house and seats_changed(house, positions)
-
-    tx.publish_state(seats_topic(view.event.id), look)
+    """Publish that these seats and the event's counts changed, and drop what caches know of them.
+    Followers of the counts get one message, or one for each thing that it is `about`."""
+    change = SeatStatesChanged(view.event.id, view.assignment, tuple(positions))
+    tx.publish_change(seats_topic(view.event.id), change)
     announce_counts(tx, view, event, about)
 
 
 def announce_places(tx: Transaction, view: View, zone_id: UUID) -> None:
-    """To whoever watches the map, customers too: how many are free in a zone without seats."""
-
-    async def look(then: Transaction) -> dict[str, object] | None:
-        counts = await _counts_at(then, view)
-        return counts and places_changed(counts, zone_id)
-
-    tx.publish_state(seats_topic(view.event.id), look)
+    """On the topic of the seats, because customers may not follow the counts."""
+    tx.publish_change(seats_topic(view.event.id), ZonePlacesChanged(view.event.id, zone_id))
 
 
 def announce_counts(
@@ -293,39 +277,8 @@ def announce_counts(
 ) -> None:
     topic = occupancy_topic(tx.organization_id, view.event.id)
     for each in about or ({},):
-
-        async def look(
-            then: Transaction, each: dict[str, object] = each
-        ) -> dict[str, object] | None:
-            counts = await _counts_at(then, view)
-            return counts and {"event": event, **occupancy_counts(counts, then.now), **each}
-
-        tx.publish_state(topic, look)
+        tx.publish_change(topic, OccupancyChanged(view.event.id, event, each))
     drop_caches(tx, view.event.id)
-
-
-async def _counts_at(then: Transaction, view: View) -> Availability | None:
-    """Like the house, counted once for all that is told together."""
-    key = ("counts", view.assignment)
-    counts = cast(Availability | None, then.seen.get(key))
-    if counts is None and (house := await _house_at(then, view)) is not None:
-        zone_days = await read_days(then, view.event.id, then.now)
-        days = [day.date for day in view.event.days]
-        counts = availability(view.event_layout, house, zone_days, days)
-        then.seen[key] = counts
-    return counts
-
-
-async def _house_at(then: Transaction, view: View) -> House | None:
-    """None if the event's layout is no longer what the view says; that is told by itself. Looked
-    at once for all the messages that are told together, for all their changes are in it."""
-    key = ("house", view.assignment)
-    if key not in then.seen:
-        snapshot = await snapshot_in(then, view.event.id)
-        current = await find_assignment(then, view.event.id) == view.assignment
-        then.seen[key] = view.house(snapshot, then.now) if current else None
-    house = then.seen[key]
-    return house if isinstance(house, House) else None
 
 
 def drop_caches(tx: Transaction, event_id: UUID) -> None:

@@ -95,9 +95,9 @@ async def sell_places(tx: Transaction, view: View, sold: Places) -> None:
     _log(tx, view, sum(sold.values()), "places_changed")
 
 
-def tell(tx: Transaction, view: View, positions: Sequence[int] | None) -> None:
-    """Whoever watches the map or the counts. To look at a large house takes longer than to sell a
-    few thousand of its seats, so this is for now and then; None for seats that nobody remembers."""
+def publish_sold(tx: Transaction, view: View, positions: Sequence[int] | None) -> None:
+    """To followers of the map and of the counts. Their projection takes longer than selling a few
+    thousand seats, so this is for now and then; None for seats that nobody remembers."""
     if positions is None:
         tx.publish(seats_topic(view.event.id), {"event": "seats_changed", "seats": None})
     elif positions:

@@ -21,7 +21,7 @@ from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.keys import key
 from voelgoed.infra.metrics import layout_load, layout_reads
 from voelgoed.seating.actions.policies import policy_of
-from voelgoed.seating.model.event_layout import EventLayout, EventZone
+from voelgoed.seating.model.event_layout import Assignment, EventLayout, EventZone
 from voelgoed.seating.model.layout import SEATED, LayoutConfig
 from voelgoed.seating.model.policy import SeatingPolicy
 from voelgoed.seating.model.refusals import (
@@ -38,7 +38,7 @@ from voelgoed.seating.rules.overlay import event_zones
 from voelgoed.seating.rules.plan import Plan, compile_plan
 from voelgoed.seating.rules.policy import effective_policy
 from voelgoed.seating.store import event_layouts, layouts
-from voelgoed.seating.store.event_layouts import Assignment
+from voelgoed.seating.store.event_layouts import UsedLayout
 from voelgoed.seating.store.seats import read_snapshot
 
 log = structlog.get_logger()
@@ -162,9 +162,29 @@ async def _view(
         policy = await policy_of(tx)
     if used is None:
         raise EventLayoutNotFound()
-    layout_id = used.event_layout.layout_id
+    return await _compose(database, cache, organization_id, event, used, policy)
+
+
+async def view_in(tx: Transaction, database: Database, cache: Cache, event_id: UUID) -> View | None:
+    """The view as this transaction sees it; None while the event has no layout. Only for events whose
+    layout this process has at hand: otherwise it is read in a second transaction."""
+    used = await event_layouts.find_used_layout(tx, event_id)
+    if used is None:
+        return None
+    event, policy = await event_of(tx, event_id), await policy_of(tx)
+    return await _compose(database, cache, tx.organization_id, event, used, policy)
+
+
+async def _compose(
+    database: Database,
+    cache: Cache,
+    organization_id: UUID,
+    event: Event,
+    used: UsedLayout,
+    policy: SeatingPolicy,
+) -> View:
+    layout_id, overrides = used.event_layout.layout_id, used.event_layout.overrides
     loaded = await load_layout(database, cache, organization_id, layout_id, used.lineage_id)
-    overrides = used.event_layout.overrides
     return View(
         event=event,
         event_layout=used.event_layout,

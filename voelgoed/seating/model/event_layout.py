@@ -53,6 +53,14 @@ class EventLayout(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
+class Assignment(msgspec.Struct, frozen=True):
+    """Which layout an event has. One that was removed and given anew has another id, though
+    its versions begin at 1 again."""
+
+    id: UUID
+    version: int
+
+
 class NewEventLayout(Request):
     """Assigns a layout to an event, or, with `version`, replaces what it had."""
 

@@ -1,45 +1,53 @@
-"""What followers of an event's seats are told."""
+"""What followers of an event's seats are sent."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
 import numpy as np
 
+from voelgoed.seating.model.changes import OccupancyChanged
 from voelgoed.seating.model.seats import Availability
 from voelgoed.seating.rules.counts import percent
 from voelgoed.seating.rules.house import House
 
+SEATS, OCCUPANCY = "seats", "occupancy"
 DELTA_SEATS_MAX = 500
-"""More changes than these are not listed: a reader loads the map again."""
+"""In a message. A single change of more seats is not listed: a reader loads the map again."""
 
 
 def seats_topic(event_id: UUID) -> str:
-    return f"seats:{event_id}"
+    return f"{SEATS}:{event_id}"
 
 
 def occupancy_topic(organization_id: UUID, event_id: UUID) -> str:
-    return f"occupancy:{organization_id}:{event_id}"
+    return f"{OCCUPANCY}:{organization_id}:{event_id}"
 
 
-def seats_changed(house: House, positions: Sequence[int]) -> dict[str, object]:
-    """The codes of these, and of the companion seats of their zones, which are kept or not as
-    the wheelchair places beside them and the fullness of the zone will have it."""
+def seats_changed(house: House, changes: Sequence[Collection[int]]) -> list[dict[str, object]]:
+    """Each seat of these changes once, with its code as it is now, and the companion seats of their
+    zones, which are kept or not depending on the wheelchair places beside them and on how full the
+    zone is."""
     plan = house.plan
-    zones = plan.zone[list(positions)]
-    companions = plan.companion_of_pair[np.isin(plan.zone[plan.companion_of_pair], zones)]
-    told = np.union1d(np.array(positions, np.int32), companions)
-    if len(told) > DELTA_SEATS_MAX:
-        return {"event": "seats_changed", "seats": None}
-    pairs = np.column_stack((told, house.codes[told])).tolist()
-    return {"event": "seats_changed", "seats": pairs}
+    listed = [np.array(list(positions), np.int32) for positions in changes]
+    if any(len(positions) > DELTA_SEATS_MAX for positions in listed):
+        return [{"event": "seats_changed", "seats": None}]
+    positions = np.unique(np.concatenate(listed))
+    is_near = np.isin(plan.zone[plan.companion_of_pair], plan.zone[positions])
+    affected = np.union1d(positions, plan.companion_of_pair[is_near])
+    pairs = np.column_stack((affected, house.codes[affected])).tolist()
+    return [
+        {"event": "seats_changed", "seats": pairs[at : at + DELTA_SEATS_MAX]}
+        for at in range(0, len(pairs), DELTA_SEATS_MAX)
+    ]
 
 
-def places_changed(counts: Availability, zone_id: UUID) -> dict[str, object]:
-    """How many are free where nothing is numbered. No seat is another than before: who watches only
-    those has nothing to do."""
-    free = [[str(zone.zone_id), zone.available] for zone in counts.zones if zone.zone_id == zone_id]
-    return {"event": "places_changed", "seats": [], "places": free}
+def places_changed(counts: Availability, zone_ids: Collection[UUID]) -> dict[str, object]:
+    """How many are free where nothing is numbered. No seat is another than before: a reader that
+    shows only those has nothing to do."""
+    zones = [zone for zone in counts.zones if zone.zone_id in zone_ids]
+    places = [[str(zone.zone_id), zone.available] for zone in zones]
+    return {"event": "places_changed", "seats": [], "places": places}
 
 
 def many_places_changed() -> dict[str, object]:
@@ -51,9 +59,13 @@ def layout_changed(event_id: UUID) -> dict[str, object]:
     return {"event": "layout_changed", "event_id": str(event_id)}
 
 
-def occupancy_counts(counts: Availability, now: datetime) -> dict[str, object]:
+def occupancy_changed(
+    counts: Availability, changes: Sequence[OccupancyChanged], now: datetime
+) -> list[dict[str, object]]:
+    """One message for each change, because each names what it is about, all with the counts as they
+    are now."""
     capacity = counts.capacity
-    return {
+    current = {
         "event_id": str(counts.event_id),
         "total_available": counts.available,
         "total_held": counts.held,
@@ -62,3 +74,4 @@ def occupancy_counts(counts: Availability, now: datetime) -> dict[str, object]:
         "percent_held": percent(counts.held, capacity),
         "timestamp": now.isoformat(),
     }
+    return [{"event": change.event, **current, **change.about} for change in changes]

@@ -5,7 +5,7 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.infra.database import Transaction
-from voelgoed.seating.model.event_layout import EventLayout, Overrides
+from voelgoed.seating.model.event_layout import Assignment, EventLayout, Overrides
 
 
 class UsedLayout(msgspec.Struct, frozen=True):
@@ -66,14 +66,6 @@ async def lock_event_layout(tx: Transaction, event_id: UUID) -> EventLayout | No
     )
 
 
-class Assignment(msgspec.Struct, frozen=True):
-    """Which layout an event has. One that was removed and given anew has another id, though
-    its versions begin at 1 again."""
-
-    id: UUID
-    version: int
-
-
 async def share_event_layout(tx: Transaction, event_id: UUID) -> Assignment | None:
     """Nobody changes this event's layout until the transaction ends. Whatever changes a seat or
     a place takes this first: also giving up and selling, or a layout could be changed between
@@ -109,12 +101,6 @@ async def share_versions(tx: Transaction, event_id: UUID) -> Versions | None:
            FOR KEY SHARE OF event_layout FOR SHARE OF event
         """,
         event_id,
-    )
-
-
-async def find_assignment(tx: Transaction, event_id: UUID) -> Assignment | None:
-    return await tx.row(
-        Assignment, "SELECT id, version FROM event_layout WHERE event_id = $1", event_id
     )
 
 

@@ -192,7 +192,7 @@ async def sweep_all(database: Database, cache: Cache, registry: HoldRegistry) ->
     once: each takes what no other has taken."""
     before = database.clock.now() - SWEEP_AFTER
     swept = 0
-    for organization_id in await database.organizations_with_ended_holds(before):
+    for organization_id in await store.organizations_with_ended_holds(database, before):
         while count := await _sweep(database, cache, registry, organization_id):
             swept += count
     return swept

@@ -324,7 +324,7 @@ class Batches:
         if not is_last and _now_s() < self._told_at_s + TOLD_EVERY_S:
             return False
         untold = None if self._untold is None else self._untold + _positions(created)
-        sold_elsewhere.tell(tx, view, untold)
+        sold_elsewhere.publish_sold(tx, view, untold)
         return True
 
     def _remember(

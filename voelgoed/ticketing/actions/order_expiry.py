@@ -18,7 +18,7 @@ PER_SWEEP_MAX = 500
 async def expire_orders(database: Database) -> int:
     before = database.clock.now() - SWEEP_AFTER
     expired = 0
-    for organization_id in await database.organizations_with_orders_over(before):
+    for organization_id in await orders.organizations_with_orders_over(database, before):
         async with database.transaction(organization_id) as tx:
             due = await orders.pending_orders_over(tx, tx.now - SWEEP_AFTER, PER_SWEEP_MAX)
         for order_id in due:

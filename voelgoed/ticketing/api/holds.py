@@ -14,14 +14,15 @@ from voelgoed.accounts.actions.sessions import SessionLookup
 from voelgoed.events.model import EventNotFound
 from voelgoed.infra.batcher import Overloaded
 from voelgoed.infra.idempotency import IdempotencyKeyReused
-from voelgoed.infra.refusal import NotFound, RateLimited
+from voelgoed.infra.refusal import RateLimited
 from voelgoed.infra.shapes import Data
 from voelgoed.infra.web import (
     Asked,
     GivesAgain,
     IdempotencyKey,
     Reply,
-    reply_with,
+    read_json,
+    reply_of,
 )
 from voelgoed.seating.model.refusals import (
     BlockAtCapacity,
@@ -37,7 +38,7 @@ from voelgoed.seating.model.refusals import (
 )
 from voelgoed.ticketing.actions import hold_changes as actions
 from voelgoed.ticketing.actions.hold_desk import HoldDesk
-from voelgoed.ticketing.model.holds import Booking, Hold, NewBooking, Reservation, Source
+from voelgoed.ticketing.model.holds import Booking, Hold, NewBooking, Reservation
 from voelgoed.ticketing.model.refusals import (
     EventNotAvailable,
     EventSalesClosed,
@@ -77,9 +78,15 @@ CANNOT_BE_HELD = (
 RESERVE_TEMPLATE = "/api/events/{event_id}/seats/{seat_id}/reserve"
 RESERVE = re.compile(r"/api/events/(?P<event_id>[^/]+)/seats/(?P<seat_id>[^/]+)/reserve/?\Z")
 _reservation = msgspec.json.Decoder(Reservation)
+FROM_THE_WEB = Reservation()
+"""What an empty body means."""
 
 SeatName = Annotated[
-    str, PathParameter(max_length=63, description="A seat's label such as `A-1`, or its UUID.")
+    str,
+    PathParameter(
+        description="A seat's label such as `A-1`, or its UUID.",
+        schema_extra={"max_length": 63},  # said, not checked: a longer one is not found
+    ),
 ]
 
 
@@ -89,21 +96,18 @@ SeatName = Annotated[
     *CANNOT_BE_HELD,
     InvalidReservation,
     operation_class=GivesAgain,
+    faults_are=InvalidReservation,
 )
 async def reserve_seat(
-    event_id: FromPath[str], seat_id: SeatName, data: JSONBody[Reservation]
-) -> Data[Hold]:
+    event_id: FromPath[str],
+    seat_id: SeatName,
+    call: Given[Call],
+    data: JSONBody[Reservation] = FROM_THE_WEB,
+) -> Response[Data[Hold]]:
     """Hold one seat for a few minutes. A seat that you hold already is given again, with 200."""
-    raise NotFound()  # `answer_reserve` is asked before the framework, and answers all there is
-
-
-async def answer_reserve(asked: Asked, services: "Parts") -> Reply:
-    origin = origin_by(asked.headers, asked.host)
-    caller = await caller_by(asked.headers, origin, services.session_lookup)
-    require(caller, "holds.write")
-    event_id, source = _event_id(asked.named["event_id"]), _source(asked.body)
-    booking, is_new = await services.holds.reserve(caller, event_id, asked.named["seat_id"], source)
-    return reply_with(201 if is_new else 200, Data(booking.holds[0]))
+    seat = _event_id(event_id), seat_id
+    booking, is_new = await _desk(call).reserve(call.caller, *seat, data.source)
+    return Response(Data(booking.holds[0]), status_code=201 if is_new else 200)
 
 
 class Parts(Protocol):
@@ -111,8 +115,18 @@ class Parts(Protocol):
 
     @property
     def session_lookup(self) -> SessionLookup: ...
-    @property
-    def holds(self) -> HoldDesk: ...
+
+
+async def answer_reserve(asked: Asked, services: Parts) -> Reply:
+    """The short way to `reserve_seat`."""
+    origin = origin_by(asked.headers, asked.host)
+    caller = await caller_by(asked.headers, origin, services.session_lookup)
+    require(caller, "holds.write")
+    data = FROM_THE_WEB
+    if asked.body:
+        data = read_json(asked.body, _reservation, InvalidReservation, InvalidReservation)
+    call = Call(services, {"user": caller})
+    return reply_of(await reserve_seat.fn(**asked.named, call=call, data=data))
 
 
 def _desk(call: Call) -> HoldDesk:
@@ -127,17 +141,6 @@ def _event_id(text: str) -> UUID:
     except ValueError:
         pass
     raise InvalidReservation(faults=[{"path": "event_id", "message": "is not a UUID"}])
-
-
-def _source(body: bytes) -> Source:
-    if not body:
-        return Reservation().source
-    try:
-        return _reservation.decode(body).source
-    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        message, _, path = str(fault).partition(" - at `")
-        faults = [{"path": path.rstrip("`") or "$", "message": message}]
-        raise InvalidReservation(faults=faults) from None
 
 
 @access.post(

@@ -77,7 +77,9 @@ class Booking(msgspec.Struct, frozen=True, kw_only=True):
     holds: list[Hold]
 
 
-class Reservation(Request):
+class Reservation(Request, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
+    """Frozen, so that it can be the default of a parameter."""
+
     source: Source = "web"
 
 

@@ -3,7 +3,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from voelgoed.infra.database import Transaction, json_text
+from voelgoed.infra.database import Database, Transaction, json_text
 from voelgoed.ticketing.model.holds import SeatHold
 
 Ended = Literal["converted", "expired", "cancelled"]
@@ -195,3 +195,7 @@ async def mark_converted(tx: Transaction, hold_ids: Sequence[UUID]) -> int:
         hold_ids,
         tx.now,
     )
+
+
+async def organizations_with_ended_holds(database: Database, before: datetime) -> list[UUID]:
+    return await database.organizations_with("SELECT organizations_with_ended_holds($1)", before)

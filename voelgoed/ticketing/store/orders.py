@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.infra.database import Transaction, json_text
+from voelgoed.infra.database import Database, Transaction, json_text
 from voelgoed.ticketing.model.orders import Order, OrderLine, OrderStatus
 
 
@@ -169,3 +169,7 @@ async def prolong_order(tx: Transaction, order_id: UUID, held_until: datetime) -
 
 def _id(found: UUID) -> UUID:
     return found
+
+
+async def organizations_with_orders_over(database: Database, before: datetime) -> list[UUID]:
+    return await database.organizations_with("SELECT organizations_with_orders_over($1)", before)

@@ -77,7 +77,7 @@ export class House {
   follow(client: Pick<LiveClient, 'subscribe'>): () => void {
     const leave = client.subscribe(this.#topic, {
       onMessage: (data, seq) => this.#hear(data, seq),
-      onReread: (seq) => {
+      onResync: (seq) => {
         this.#seats.missed(seq);
         this.#again();
       },

@@ -44,14 +44,14 @@ export class Live {
     this.#wake = () => client.wake();
     const hint = () => void this.#onHint().catch(() => undefined);
     const leaves = [
-      client.subscribe(`device:${device_id}`, { onMessage: hint, onReread: () => undefined }),
+      client.subscribe(`device:${device_id}`, { onMessage: hint, onResync: () => undefined }),
     ];
     if (event_id) {
       const onMessage = (data: Record<string, unknown>) => this.#count(data, gate_id ?? null);
       const topic = `occupancy:${organization_id}:${event_id}`;
       leaves.push(
-        client.subscribe(topic, { onMessage, onReread: () => undefined }),
-        client.subscribe(`event:${event_id}`, { onMessage: hint, onReread: () => undefined }),
+        client.subscribe(topic, { onMessage, onResync: () => undefined }),
+        client.subscribe(`event:${event_id}`, { onMessage: hint, onResync: () => undefined }),
       );
     }
     this.#leave = () => leaves.forEach((leave) => leave());

@@ -45,7 +45,7 @@ class FakeSocket implements LiveSocket {
 }
 
 function aListener() {
-  return { onMessage: vi.fn(), onReread: vi.fn(), onRefused: vi.fn() };
+  return { onMessage: vi.fn(), onResync: vi.fn(), onRefused: vi.fn() };
 }
 
 function aClient() {
@@ -84,7 +84,7 @@ test('connects for the first listener and asks for its topic', () => {
   const { socket, states, listener } = aSubscription();
   expect(socket().sent).toEqual([{ type: 'subscribe', topic: 'event:1' }]);
   expect(states).toEqual(['connecting', 'connected']);
-  expect(listener.onReread).toHaveBeenCalledOnce();
+  expect(listener.onResync).toHaveBeenCalledOnce();
 });
 
 test('hands on messages that follow each other', () => {
@@ -95,7 +95,7 @@ test('hands on messages that follow each other', () => {
     [{ event: 'gate_changed' }, 8],
     [{ event: 'event_changed' }, 9],
   ]);
-  expect(listener.onReread).toHaveBeenCalledOnce();
+  expect(listener.onResync).toHaveBeenCalledOnce();
 });
 
 test.each([
@@ -106,7 +106,7 @@ test.each([
   const { socket, listener } = aSubscription();
   socket().says(seq);
   expect(listener.onMessage).not.toHaveBeenCalled();
-  expect(listener.onReread).toHaveBeenCalledTimes(2);
+  expect(listener.onResync).toHaveBeenCalledTimes(2);
   socket().says(seq + 1);
   expect(listener.onMessage).toHaveBeenCalledOnce();
 });
@@ -123,8 +123,8 @@ test('nothing is said to a connection that is being closed', () => {
 
 test('the server can ask for a re-read', () => {
   const { socket, listener } = aSubscription();
-  socket().receives({ type: 'reread', topic: 'event:1', seq: 40 });
-  expect(listener.onReread).toHaveBeenCalledTimes(2);
+  socket().receives({ type: 'resync', topic: 'event:1', seq: 40 });
+  expect(listener.onResync).toHaveBeenCalledTimes(2);
   socket().says(41);
   expect(listener.onMessage).toHaveBeenCalledOnce();
 });
@@ -148,7 +148,7 @@ test('topics are counted apart, and those nobody asked for are ignored', () => {
   socket().says(8);
   expect(listener.onMessage).toHaveBeenCalledOnce();
   expect(other.onMessage).not.toHaveBeenCalled();
-  expect(other.onReread).toHaveBeenCalledOnce();
+  expect(other.onResync).toHaveBeenCalledOnce();
 });
 
 test('two listeners share one subscription, which ends with the last', () => {
@@ -186,7 +186,7 @@ test('after a lost connection it subscribes again and has everything read again'
   socket().opens();
   expect(socket().sent).toEqual([{ type: 'subscribe', topic: 'event:1' }]);
   socket().confirms('event:1', 7);
-  expect(listener.onReread).toHaveBeenCalledTimes(2);
+  expect(listener.onResync).toHaveBeenCalledTimes(2);
 });
 
 test('waits longer after each failure, up to thirty seconds', () => {
@@ -260,7 +260,7 @@ test('a server that says no more than that it is alive is left alone', () => {
   }
   expect(sockets).toHaveLength(1);
   expect(socket().closed).toBe(false);
-  expect(listener.onReread).toHaveBeenCalledOnce();
+  expect(listener.onResync).toHaveBeenCalledOnce();
 });
 
 test('while it waits and after the end, nobody is expected to speak', () => {

@@ -16,10 +16,10 @@ export type LiveSocket = Pick<
 export type LiveState = 'idle' | 'connecting' | 'connected' | 'waiting';
 
 export interface LiveListener {
-  /** A change with its number, in order and without a gap since the last `onReread`. */
+  /** A change with its number, in order and without a gap since the last `onResync`. */
   onMessage: (data: Record<string, unknown>, seq: number) => void;
   /** Something may have been missed: read the whole thing again, as it was at this number or later. */
-  onReread: (seq: number) => void;
+  onResync: (seq: number) => void;
   onRefused?: (error: ApiError) => void;
 }
 
@@ -133,12 +133,12 @@ export class LiveClient {
         // Only now: a server that accepts and hangs up at once must not be stormed.
         this.#attempt = 0;
         // What changed between the page's own read and this moment was sent to nobody.
-        return this.#reread(topic, frame.seq);
-      case 'reread':
-        return this.#reread(topic, frame.seq);
+        return this.#resync(topic, frame.seq);
+      case 'resync':
+        return this.#resync(topic, frame.seq);
       case 'message':
         if (topic.seq === undefined || frame.seq !== topic.seq + 1) {
-          return this.#reread(topic, frame.seq);
+          return this.#resync(topic, frame.seq);
         }
         topic.seq = frame.seq;
         for (const listener of [...topic.listeners]) listener.onMessage(frame.data, frame.seq);
@@ -150,9 +150,9 @@ export class LiveClient {
     }
   }
 
-  #reread(topic: Topic, seq: number): void {
+  #resync(topic: Topic, seq: number): void {
     topic.seq = seq;
-    for (const listener of [...topic.listeners]) listener.onReread(seq);
+    for (const listener of [...topic.listeners]) listener.onResync(seq);
   }
 
   #send(type: 'subscribe' | 'unsubscribe', topic: string): void {

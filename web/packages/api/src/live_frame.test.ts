@@ -4,7 +4,7 @@ import { parseFrame } from './live_frame.ts';
 test('understands the four kinds of frames', () => {
   const frames = [
     { type: 'subscribed', topic: 't', seq: 4 },
-    { type: 'reread', topic: 't', seq: 9 },
+    { type: 'resync', topic: 't', seq: 9 },
     { type: 'message', topic: 't', seq: 5, data: { event: 'gate_changed' } },
     { type: 'refused', topic: 't', error: 'not_found', message: 'No such topic.' },
   ];

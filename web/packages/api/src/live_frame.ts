@@ -1,5 +1,5 @@
 export type Frame =
-  | { type: 'subscribed' | 'reread'; topic: string; seq: number }
+  | { type: 'subscribed' | 'resync'; topic: string; seq: number }
   | { type: 'message'; topic: string; seq: number; data: Record<string, unknown> }
   | { type: 'refused'; topic: string; error: string; message: string };
 
@@ -12,7 +12,7 @@ export function parseFrame(text: unknown): Frame | undefined {
     return { type, topic, error, message };
   }
   if (typeof seq !== 'number') return undefined;
-  if (type === 'subscribed' || type === 'reread') return { type, topic, seq };
+  if (type === 'subscribed' || type === 'resync') return { type, topic, seq };
   if (type === 'message' && isObject(data)) return { type, topic, seq, data };
   return undefined;
 }

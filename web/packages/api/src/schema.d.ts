@@ -4116,7 +4116,12 @@ export interface components {
             message: string;
             scan_id: string;
         };
-        /** Reservation */
+        /**
+         * Reservation
+         * @default {
+         *       "source": "web"
+         *     }
+         */
         Reservation: {
             /**
              * @default web

@@ -147,13 +147,13 @@ export class LiveEvent {
     const onRefused = (error: ApiError) => void (this.problem = error);
     const topic = `occupancy:${this.#organizationId}:${this.#eventId}`;
     const onMessage = (data: Record<string, unknown>) => this.#hearCount(data);
-    this.#leave.push(this.#live.subscribe(topic, { onMessage, onReread: again, onRefused }));
+    this.#leave.push(this.#live.subscribe(topic, { onMessage, onResync: again, onRefused }));
     const work = () => this.#outlookAgain.ask();
-    const alerts = { onMessage: work, onReread: work, onRefused };
+    const alerts = { onMessage: work, onResync: work, onRefused };
     this.#leave.push(this.#live.subscribe(`alerts:${this.#eventId}`, alerts));
     for (const { id } of this.#gates.slice(0, GATES_FOLLOWED_MAX)) {
       const atGate = (data: Record<string, unknown>) => this.#hearGate(id, data);
-      const listener = { onMessage: atGate, onReread: again, onRefused };
+      const listener = { onMessage: atGate, onResync: again, onRefused };
       this.#leave.push(this.#live.subscribe(`gate:${id}`, listener));
     }
   }

@@ -83,7 +83,7 @@ export class EventHouse {
         if (data.event === 'layout_changed') void this.load();
         else if (!isEnough) this.#again();
       },
-      onReread: (seq) => {
+      onResync: (seq) => {
         this.#seats.missed(seq);
         this.#again();
       },

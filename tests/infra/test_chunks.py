@@ -7,10 +7,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voelgoed.infra.parcels import (
-    NOTHING,
-    PARCEL_BYTES_MAX,
-    Packed,
+from voelgoed.infra.chunks import (
+    CHUNK_BYTES_MAX,
+    RESYNC,
+    OutgoingChunk,
     pack,
     pack_dropped,
     read_payload,
@@ -22,7 +22,7 @@ LAST = 10**18
 ORGANIZATION = uuid4()
 
 
-def sent(packed: list[Packed]) -> list[str]:
+def sent(packed: list[OutgoingChunk]) -> list[str]:
     """As `tell_live` fills them in."""
     payloads: dict[int, list[str]] = defaultdict(list)
     for each in packed:
@@ -30,7 +30,7 @@ def sent(packed: list[Packed]) -> list[str]:
         payloads[each.payload].append(
             f'["{ORGANIZATION}",{topic},{LAST + each.first},{each.content},[]]'
         )
-    return [f"[{','.join(parcels)}]" for _, parcels in sorted(payloads.items())]
+    return [f"[{','.join(chunks)}]" for _, chunks in sorted(payloads.items())]
 
 
 @given(
@@ -51,13 +51,13 @@ def test_all_of_it_arrives_numbered_and_in_order_and_fits(said: list[tuple[str, 
     arrived: dict[str, list[bytes]] = defaultdict(list)
     for payload in sent(packed):
         assert len(payload.encode()) <= NOTIFY_BYTES_MAX
-        for parcel in read_payload(payload):
-            assert parcel.organization_id == ORGANIZATION
-            assert parcel.seq == LAST + len(arrived[parcel.topic]) + 1
-            arrived[parcel.topic] += [bytes(raw) for raw in parcel.data or ()]
+        for chunk in read_payload(payload):
+            assert chunk.organization_id == ORGANIZATION
+            assert chunk.seq == LAST + len(arrived[chunk.topic]) + 1
+            arrived[chunk.topic] += [bytes(raw) for raw in chunk.data or ()]
     expected: dict[str, list[bytes]] = defaultdict(list)
     for topic, data in messages:
-        expected[topic].append(data if len(data) <= PARCEL_BYTES_MAX else NOTHING)
+        expected[topic].append(data if len(data) <= CHUNK_BYTES_MAX else RESYNC)
     assert arrived == expected
     assert counts == {topic: len(told) for topic, told in expected.items()}
 
@@ -73,7 +73,7 @@ def test_keys_to_forget_travel_by_the_dozen() -> None:
     payloads = pack_dropped(ORGANIZATION, keys)
     assert all(len(payload) <= NOTIFY_BYTES_MAX for payload in payloads)
     arrived = [
-        key for each in payloads for parcel in read_payload(each) for key in parcel.dropped_keys
+        key for each in payloads for chunk in read_payload(each) for key in chunk.dropped_keys
     ]
     assert arrived == keys
     assert pack_dropped(ORGANIZATION, []) == []
