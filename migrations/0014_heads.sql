@@ -7,7 +7,7 @@
 ALTER TABLE occupancy ADD COLUMN irregular integer NOT NULL DEFAULT 0;
 
 ALTER TABLE ticket
-    -- Who is inside with this ticket and had no right to: gate, zone and day of each, in their order.
+    -- Who is inside with this ticket and had no right to: how many, by gate, zone and day.
     ADD COLUMN irregular json NOT NULL DEFAULT '[]',
     -- Since when it is voided, refunded or used: what was scanned before was scanned with a good ticket.
     ADD COLUMN status_since timestamptz;
@@ -28,6 +28,18 @@ CREATE TABLE occupancy_reset (
 );
 CREATE INDEX occupancy_reset_by_event ON occupancy_reset (organization_id, event_id, at);
 
+-- Of tickets with very many scans: what is known after most of them, so that a further one costs no more than
+-- the first. Written with the ticket, which is checked to be as it was seen.
+CREATE TABLE scan_history_checkpoint (
+    organization_id uuid NOT NULL,
+    ticket_id       uuid NOT NULL,
+    last_at         timestamptz NOT NULL,  -- the last scan that it is made of, in canonical order
+    last_device_id  uuid NOT NULL,
+    last_scan_id    uuid NOT NULL,
+    state           json NOT NULL,
+    PRIMARY KEY (organization_id, ticket_id)
+);
+
 -- A delivery may have scans that wait for review, like a file.
 ALTER TABLE batch_sync
     DROP CONSTRAINT batch_sync_check2,
@@ -41,8 +53,11 @@ ALTER TABLE scan_conflict
 -- What is against a scan whatever else was scanned.
 ALTER TABLE scan RENAME COLUMN reason_apart TO stateless_reason;
 
-SELECT wall_off('occupancy_reset');
+SELECT wall_off(tenant_table::regclass) FROM unnest(ARRAY[
+    'occupancy_reset', 'scan_history_checkpoint'
+]) AS tenant_table;
 GRANT SELECT, INSERT ON occupancy_reset TO voelgoed_server;
+GRANT SELECT, INSERT, UPDATE ON scan_history_checkpoint TO voelgoed_server;
 
 DO $$
 DECLARE

@@ -168,6 +168,8 @@ def sync_facts(tickets: list[ScannedTicket], **more: Any) -> SyncFacts:
         "unreviewed": {},
         "histories": {},
         "conflicts": [],
+        "checkpoints": {},
+        "checkpointed": frozenset(),
         "nearby_entries": {},
     }
     return SyncFacts(**given | more)

@@ -21,7 +21,7 @@ from voelgoed.scanning.rules.conflicts import suspicion_of
 from voelgoed.scanning.rules.history_plan import HistoryPlan
 from voelgoed.scanning.rules.messages import conflict_changed
 from voelgoed.scanning.store import offline
-from voelgoed.scanning.store.offline import SyncRows
+from voelgoed.scanning.store.offline import HistoryCheckpoint, SyncRows
 from voelgoed.ticketing.actions.admissions import last_scan_key
 
 log = structlog.get_logger()
@@ -64,6 +64,10 @@ async def commit_history(
             successes=successes,
             audit=[audit_row(tx, entry) for entry in recorded],
             counts=plan.counts,
+            checkpoints=[
+                HistoryCheckpoint(ticket_id=ticket_id, state=state)
+                for ticket_id, state in plan.checkpoints.items()
+            ],
         ),
     )
     await resolve_double_entries(tx, caller, list(withdrawn_tickets))

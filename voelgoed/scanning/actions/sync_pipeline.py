@@ -39,6 +39,7 @@ from voelgoed.scanning.model.refusals import (
 )
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import SIGNED_SCANS_MAX
+from voelgoed.scanning.model.sync_facts import SyncQuestion
 from voelgoed.scanning.rules.batches import failing_device, revoked_device
 from voelgoed.scanning.rules.deliveries import A, Delivery
 from voelgoed.scanning.rules.device_clock import ClockMeasurement, clock_of, last_measurement
@@ -218,10 +219,11 @@ class SyncPipeline:
         # For thousands at once PostgreSQL should plan anew; for fifty that takes longer than they do.
         async with self._database.transaction(organization_id, is_often=is_small) as tx:
             batch_ids = [request.delivery.batch_id for request in requests]
-            facts = await offline.read_facts(tx, question_about(scans, batch_ids))
-            decided = partial(decide, requests, facts, tx.now, iter(new_id, None))
-            # A large delivery is decided aside, so that who stands at a gate does not wait for it.
-            plan = decided() if is_small else await asyncio.to_thread(decided)
+            question = question_about(scans, batch_ids)
+            plan = await self._plan(tx, requests, question, is_small=is_small)
+            if plan.needs_whole:
+                whole = msgspec.structs.replace(question, is_whole=True)
+                plan = await self._plan(tx, requests, whole, is_small=False)
             elapsed_s = round(time.monotonic() - begun, 3)
             plan = msgspec.structs.replace(
                 plan, deliveries=[with_duration(each, elapsed_s) for each in plan.deliveries]
@@ -243,6 +245,19 @@ class SyncPipeline:
             forget_last_scans(tx, plan.changed_codes)
             await self._publish(tx, taken, counts)
         return plan
+
+    async def _plan(
+        self,
+        tx: Transaction,
+        requests: Sequence[SyncRequest],
+        question: SyncQuestion,
+        *,
+        is_small: bool,
+    ) -> SyncPlan:
+        """What is large is decided aside, so that who stands at a gate does not wait for it."""
+        facts = await offline.read_facts(tx, question)
+        decided = partial(decide, requests, facts, tx.now, iter(new_id, None))
+        return decided() if is_small else await asyncio.to_thread(decided)
 
     async def _publish(
         self, tx: Transaction, taken: Sequence[DeliveryPlan], counts: Sequence[Counted]

@@ -52,6 +52,8 @@ class HistoryState(msgspec.Struct, frozen=True, kw_only=True):
     """The last entry, whether it counts or not."""
     unmatched: tuple[HistoryScan, ...] = ()
     """Irregular entries that are in no conflict."""
+    last_scan: HistoryScan | None = None
+    """The last scan that the state is made of; None at the beginning."""
 
 
 class JudgedScan(msgspec.Struct, frozen=True):
@@ -65,7 +67,11 @@ class JudgedHistory(msgspec.Struct, frozen=True):
     scans: list[JudgedScan]
     """In canonical order."""
     state: HistoryState
-    """After all of them."""
+    """After the last of them."""
+    attendance: Attendance
+    """As it is now: the venue may have been declared empty since."""
+    earlier: list[JudgedScan]
+    """Scans from before the first of them that are in a conflict now."""
 
 
 class Clash(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from voelgoed.infra.shapes import EARLIEST
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import EventFacts, Reason
 from voelgoed.scanning.model.devices import DeviceAssignment
-from voelgoed.scanning.model.scan_history import HistoryScan
+from voelgoed.scanning.model.scan_history import HistoryScan, HistoryState, Resolution
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 from voelgoed.scanning.model.sync import BatchSync
@@ -31,12 +31,15 @@ class SyncQuestion(msgspec.Struct, frozen=True, kw_only=True):
     oldest: datetime
     """Of the scans' moments."""
     newest: datetime
+    is_whole: bool = False
+    """Whole histories are wanted, checkpoints or not."""
 
 
 def question_about_scans(
     scan_ids: Sequence[UUID] = (), ticket_ids: Sequence[UUID] = ()
 ) -> SyncQuestion:
-    """What is to be known about scans that are kept, and about tickets, where nothing is delivered."""
+    """What is to be known about scans that are kept, and about tickets, where nothing is delivered: whole
+    histories."""
     return SyncQuestion(
         batch_ids=(),
         device_ids=(),
@@ -48,12 +51,17 @@ def question_about_scans(
         gate_codes=(),
         oldest=EARLIEST,
         newest=EARLIEST,
+        is_whole=True,
     )
 
 
 class KnownScan(Scan, frozen=True, kw_only=True):
     stateless_reason: Reason | None
     """What is against it whatever else was scanned; None for a scan that was made online."""
+    is_let_in: bool
+    """Whether somebody was let through, as far as is known now."""
+    resolution: Resolution
+    """How it is resolved now."""
 
 
 class KeptAnswer(msgspec.Struct, frozen=True):
@@ -90,14 +98,19 @@ class SyncFacts(msgspec.Struct, frozen=True, kw_only=True):
     unreviewed: Mapping[UUID, HistoryScan]
     """Scans that wait for review."""
     histories: Mapping[UUID, Sequence[HistoryScan]]
-    """Of each ticket, the scans that let somebody through."""
+    """Of each ticket, the scans that let somebody through; where it has a checkpoint, those after that."""
+    checkpoints: Mapping[UUID, HistoryState]
+    """Of tickets with very many scans, the state after most of them; none where whole histories were wanted."""
+    checkpointed: frozenset[UUID]
+    """The tickets that have a checkpoint: it must follow whatever changes their history."""
     conflicts: Sequence[Conflict]
     """Of those tickets."""
     nearby_entries: Mapping[UUID, Sequence[datetime]]
     """Moments of entries that each device had brought before, about the time of those it brings now."""
 
 
-class SyncedScan(KnownScan, frozen=True, kw_only=True):
+class SyncedScan(Scan, frozen=True, kw_only=True):
+    stateless_reason: Reason | None
     batch_id: UUID
 
 

@@ -1,13 +1,17 @@
 """What an admission makes of what is known of a ticket."""
 
 import datetime as dt
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
 import msgspec
 
-from voelgoed.ticketing.model.admissions import Attendance, IrregularHead
+from voelgoed.ticketing.model.admissions import Attendance, IrregularHeads
 from voelgoed.ticketing.model.tickets import TicketStatus
+
+HeadsAt = tuple[UUID, UUID | None, dt.date]
+"""The gate, the zone and the day that somebody counts for."""
 
 
 def blank(ticket_id: UUID, status: TicketStatus) -> Attendance:
@@ -45,13 +49,32 @@ def come_in(before: Attendance, at: datetime, gate_id: UUID, day: dt.date) -> At
     )
 
 
-def come_in_irregularly(before: Attendance, head: IrregularHead) -> Attendance:
+def come_in_irregularly(before: Attendance, at: HeadsAt) -> Attendance:
     """Somebody was let in who had no right to: they are inside, and count as nothing else."""
-    return msgspec.structs.replace(before, irregular=[*before.irregular, head])
+    return msgspec.structs.replace(before, irregular=add_heads(before.irregular, at, 1))
 
 
 def leave(before: Attendance, at: datetime) -> Attendance:
-    """The person who came in rightly leaves first; after them, who came in irregularly first."""
+    """The person who came in rightly leaves first; after them, those who came in irregularly first."""
     if before.is_inside:
         return msgspec.structs.replace(before, is_inside=False, last_exit_at=at)
-    return msgspec.structs.replace(before, irregular=before.irregular[1:])
+    return msgspec.structs.replace(before, irregular=without_first_head(before.irregular))
+
+
+def heads_at(heads: IrregularHeads) -> HeadsAt:
+    return heads.gate_id, heads.zone_id, heads.day
+
+
+def add_heads(heads: Sequence[IrregularHeads], at: HeadsAt, count: int) -> list[IrregularHeads]:
+    """So many more there, or less; never less than nobody."""
+    found = {heads_at(each): each.count for each in heads}
+    found[at] = found.get(at, 0) + count
+    return [
+        IrregularHeads(gate_id=gate_id, zone_id=zone_id, day=day, count=count)
+        for (gate_id, zone_id, day), count in found.items()
+        if count > 0
+    ]
+
+
+def without_first_head(heads: Sequence[IrregularHeads]) -> list[IrregularHeads]:
+    return add_heads(heads, heads_at(heads[0]), -1) if heads else []

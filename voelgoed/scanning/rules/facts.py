@@ -73,7 +73,7 @@ def attendance_of(ticket: ScannedTicket) -> Attendance:
 def history_of(attendance: Attendance | None) -> History:
     if attendance is None:
         return NOBODY_CAME
-    irregular = len(attendance.irregular)
+    irregular = sum(each.count for each in attendance.irregular)
     if attendance.last_entry_day is None:
         return (
             msgspec.structs.replace(NOBODY_CAME, irregular=irregular) if irregular else NOBODY_CAME

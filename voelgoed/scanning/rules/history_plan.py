@@ -10,13 +10,23 @@ import msgspec
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import EventFacts
 from voelgoed.scanning.model.occupancy import Counted
-from voelgoed.scanning.model.scan_history import Clash, HistoryScan, JudgedHistory, Ruling
+from voelgoed.scanning.model.scan_history import (
+    Clash,
+    HistoryScan,
+    HistoryState,
+    JudgedHistory,
+    Ruling,
+)
 from voelgoed.scanning.rules.conflicts import clashes_of, conflict_changes
 from voelgoed.scanning.rules.facts import attendance_of, ticket_facts
 from voelgoed.scanning.rules.reconcile import reconcile
 from voelgoed.scanning.rules.tally import Tally
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
 from voelgoed.ticketing.model.tickets import TicketStatus
+
+CHECKPOINT_AFTER = 100
+"""Scans of one ticket that let somebody through. After so many, a further one starts from the state that they
+left, and costs no more than the first."""
 
 
 class HistoryPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,16 +41,24 @@ class HistoryPlan(msgspec.Struct, frozen=True, kw_only=True):
     """By how much they change."""
     codes: dict[UUID, str]
     """The codes of the tickets, by their ids."""
+    checkpoints: dict[UUID, HistoryState]
+    """By ticket, of those with very many scans."""
 
 
 class HistoryPlanner:
     """Collects the changes of several tickets into one plan."""
 
     def __init__(
-        self, conflicts: Iterable[Conflict], new_ids: Iterator[UUID], now: datetime
+        self,
+        conflicts: Iterable[Conflict],
+        checkpointed: Collection[UUID],
+        new_ids: Iterator[UUID],
+        now: datetime,
     ) -> None:
-        """`conflicts` are those that are known of the tickets."""
+        """`conflicts` are those that are known of the scans, `checkpointed` the tickets that have one."""
         self._known = list(conflicts)
+        self._checkpointed = checkpointed
+        self._states: dict[UUID, HistoryState] = {}
         self._new_ids = new_ids
         self._now = now
         self._attendance: list[Attendance] = []
@@ -57,23 +75,27 @@ class HistoryPlanner:
         after: Sequence[HistoryScan],
         frozen: Collection[UUID],
         *,
+        checkpoint: HistoryState | None = None,
         is_locked: bool = False,
         status: TicketStatus | None = None,
     ) -> JudgedHistory:
-        """The ticket's history was `before` and is `after`; the scans that are frozen keep their
-        resolution. `status` is what the ticket is made at the same time, if anything."""
+        """The ticket's history was `before` and is `after`, since the checkpoint if there is one; the scans
+        that are frozen keep their resolution. `status` is what the ticket is made at the same time, if
+        anything."""
         facts = msgspec.structs.replace(ticket_facts(ticket), status=status or ticket.status)
-        judged = reconcile(event, facts, after, frozen)
+        judged = reconcile(event, facts, after, frozen, checkpoint)
         counted = [
             each for each in before if each.resolution and each.resolution.status == "admitted"
         ]
         self._count(ticket, attendance_of(ticket), counted, -1)
         counts = [each.scan for each in judged.scans if each.resolution.status == "admitted"]
-        self._count(ticket, judged.state.attendance, counts, 1)
+        self._count(ticket, judged.attendance, counts, 1)
         seen = None if is_locked else ticket.seen
-        self._attendance.append(msgspec.structs.replace(judged.state.attendance, seen=seen))
+        self._attendance.append(msgspec.structs.replace(judged.attendance, seen=seen))
         self._rule(before, judged)
-        self._clashes += clashes_of(judged.scans)
+        self._clashes += clashes_of([*judged.scans, *judged.earlier])
+        if len(after) >= CHECKPOINT_AFTER or ticket.id in self._checkpointed:
+            self._states[ticket.id] = judged.state
         self._codes[ticket.id] = ticket.code
         return judged
 
@@ -98,9 +120,9 @@ class HistoryPlanner:
                 ticket.zone_id,
             )
             self._tally.change(inside, inside=sign)
-        for head in attendance.irregular:
-            inside = self._tally.presence(ticket.event_id, head.day, head.gate_id, head.zone_id)
-            self._tally.change(inside, inside=sign, irregular=sign)
+        for heads in attendance.irregular:
+            inside = self._tally.presence(ticket.event_id, heads.day, heads.gate_id, heads.zone_id)
+            self._tally.change(inside, inside=sign * heads.count, irregular=sign * heads.count)
 
     def add_ruling(self, ruling: Ruling) -> None:
         """About a scan that is in no ticket's history."""
@@ -140,4 +162,5 @@ class HistoryPlanner:
             withdrawn=changes.withdrawn,
             counts=self._tally.changes(),
             codes=self._codes,
+            checkpoints=self._states,
         )

@@ -10,6 +10,7 @@ nothing else, so it does not matter in which order they became known.
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from itertools import takewhile
 from typing import TypeVar
 from uuid import UUID
@@ -33,13 +34,20 @@ from voelgoed.scanning.model.scan_history import (
     JudgedScan,
     Resolution,
 )
-from voelgoed.scanning.model.scans import Scan
-from voelgoed.scanning.rules.attendance import blank, come_in, come_in_irregularly, leave
+from voelgoed.scanning.model.sync_facts import KnownScan
+from voelgoed.scanning.rules.attendance import (
+    HeadsAt,
+    add_heads,
+    blank,
+    come_in,
+    come_in_irregularly,
+    leave,
+)
 from voelgoed.scanning.rules.decision import Case, foremost, judge_history
 from voelgoed.scanning.rules.facts import history_of
 from voelgoed.scanning.rules.outcomes import reason_of
 from voelgoed.scanning.rules.synced import lasting
-from voelgoed.ticketing.model.admissions import Attendance, IrregularHead
+from voelgoed.ticketing.model.admissions import Attendance
 from voelgoed.ticketing.model.tickets import TicketStatus
 
 P = TypeVar("P", bound=Passage)
@@ -52,9 +60,16 @@ _ANY_GATE = GateFacts(
 
 def in_order(passages: Iterable[P]) -> list[P]:
     """The canonical order: by moment, then by device, then by scan."""
-    return sorted(
-        passages, key=lambda each: (each.scanned_at_canonical, each.device_id or NOBODY, each.id)
-    )
+    return sorted(passages, key=_key)
+
+
+def _key(passage: Passage) -> tuple[datetime, UUID, UUID]:
+    return passage.scanned_at_canonical, passage.device_id or NOBODY, passage.id
+
+
+def is_after(scan: Passage, state: HistoryState) -> bool:
+    """Whether the scan comes after all of those that the state is made of."""
+    return state.last_scan is None or _key(scan) > _key(state.last_scan)
 
 
 def beginning(ticket_id: UUID, status: TicketStatus) -> HistoryState:
@@ -68,24 +83,35 @@ def reconcile(
     ticket: TicketFacts,
     scans: Iterable[HistoryScan],
     frozen: Collection[UUID] = (),
+    state: HistoryState | None = None,
 ) -> JudgedHistory:
     """The scans in their order, each judged after those before it. Those that are frozen keep their
-    resolution."""
-    state = beginning(ticket.id, ticket.status)
+    resolution. `state` is that before the first of them, where they are not the whole history."""
+    if state is None:
+        state = beginning(ticket.id, ticket.status)
     judged: list[JudgedScan] = []
     places: dict[UUID, int] = {}
-    resets = sorted(event.resets, reverse=True)
+    earlier: list[JudgedScan] = []
+    since = state.last_scan
+    resets = sorted(
+        (each for each in event.resets if since is None or each >= since.scanned_at_canonical),
+        reverse=True,
+    )
     for scan in in_order(scans):
         while resets and resets[-1] < scan.scanned_at_canonical:
             state = _everybody_left(state)
             resets.pop()
         result, matched, state = _step(event, ticket, state, scan, is_frozen=scan.id in frozen)
         for each in matched:
-            place = places[each.id]
-            judged[place] = msgspec.structs.replace(judged[place], winner=scan)
+            if (place := places.get(each.id)) is not None:
+                judged[place] = msgspec.structs.replace(judged[place], winner=scan)
+            elif each.resolution is not None:
+                earlier.append(JudgedScan(each, each.resolution, scan))
         places[scan.id] = len(judged)
         judged.append(result)
-    return JudgedHistory(judged, _everybody_left(state) if resets else state)
+        state = msgspec.structs.replace(state, last_scan=scan)
+    attendance = (_everybody_left(state) if resets else state).attendance
+    return JudgedHistory(judged, state, attendance, earlier)
 
 
 def _everybody_left(state: HistoryState) -> HistoryState:
@@ -125,7 +151,7 @@ def _step(
         return JudgedScan(scan, resolution, winner), (), state
     if winner is None and _is_somebody_else(event, ticket, state, scan):
         winner = state.last_let_in
-    return JudgedScan(scan, resolution, winner), (), _irregular(state, scan, winner)
+    return JudgedScan(scan, resolution, winner), (), _irregular(state, scan, winner, resolution)
 
 
 def _is_somebody_else(
@@ -169,10 +195,10 @@ def _admitted(state: HistoryState, scan: HistoryScan, *, is_second: bool) -> His
     attendance, everybody = _after(state.attendance, scan), _after(state.everybody, scan)
     if scan.direction == "exit":
         return msgspec.structs.replace(state, attendance=attendance, everybody=everybody)
-    if state.unmatched and not is_second:
-        left = {each.id for each in state.unmatched}
-        heads = [each for each in attendance.irregular if each.scan_id not in left]
-        attendance = msgspec.structs.replace(attendance, irregular=heads)
+    if not is_second:
+        for each in state.unmatched:
+            heads = add_heads(attendance.irregular, _heads_at(each), -1)
+            attendance = msgspec.structs.replace(attendance, irregular=heads)
     return HistoryState(
         attendance=attendance,
         everybody=attendance if is_second else everybody,
@@ -181,15 +207,21 @@ def _admitted(state: HistoryState, scan: HistoryScan, *, is_second: bool) -> His
     )
 
 
-def _irregular(state: HistoryState, scan: HistoryScan, winner: HistoryScan | None) -> HistoryState:
-    head = IrregularHead(scan_id=scan.id, gate_id=scan.gate_id, zone_id=scan.zone_id, day=scan.day)
+def _irregular(
+    state: HistoryState, scan: HistoryScan, winner: HistoryScan | None, resolution: Resolution
+) -> HistoryState:
+    kept = msgspec.structs.replace(scan, resolution=resolution)
     return msgspec.structs.replace(
         state,
-        attendance=come_in_irregularly(state.attendance, head),
+        attendance=come_in_irregularly(state.attendance, _heads_at(scan)),
         everybody=_after(state.everybody, scan),
         last_let_in=scan,
-        unmatched=state.unmatched if winner else (*state.unmatched, scan),
+        unmatched=state.unmatched if winner else (*state.unmatched, kept),
     )
+
+
+def _heads_at(scan: HistoryScan) -> HeadsAt:
+    return scan.gate_id, scan.zone_id, scan.day
 
 
 def _after(attendance: Attendance, scan: HistoryScan) -> Attendance:
@@ -204,12 +236,11 @@ def frozen_prefix(scans: Iterable[HistoryScan], changed: Collection[UUID]) -> se
 
 
 def corrected(
-    scan: Scan, ticket_id: UUID, known: Iterable[HistoryScan], outcome: Outcome, day: dt.date
+    scan: KnownScan, ticket_id: UUID, outcome: Outcome, day: dt.date
 ) -> HistoryScan | None:
     """A scan that we answered, as what its device did; None where that is the same."""
-    before = next((each for each in known if each.id == scan.id), None)
     is_let_in = outcome == "valid"
-    if (before is not None and before.is_let_in) == is_let_in:
+    if scan.is_let_in == is_let_in:
         return None
     return HistoryScan(
         id=scan.id,
@@ -225,5 +256,5 @@ def corrected(
         is_let_in=is_let_in,
         stateless_reason=lasting(scan.reason_denied),
         outcome=outcome,
-        resolution=before.resolution if before else Resolution(scan.status, scan.reason_denied),
+        resolution=scan.resolution,
     )

@@ -2,10 +2,13 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from voelgoed.scanning.model.occupancy import Counted, Scope
 from voelgoed.scanning.model.recount import ContestedPassage, Difference, RecountFacts
+from voelgoed.scanning.rules.attendance import HeadsAt, add_heads, without_first_head
+from voelgoed.ticketing.model.admissions import IrregularHeads
 
 Key = tuple[dt.date, Scope, UUID]
 
@@ -15,9 +18,9 @@ def differences(facts: RecountFacts) -> list[Difference]:
     kept = {_key(each): each for each in facts.kept}
     proven = {_key(each): each for each in facts.by_scans}
     irregular: dict[Key, int] = {}
-    for head in _irregular_heads(facts):
-        for key in _places(facts.event_id, head):
-            irregular[key] = irregular.get(key, 0) + 1
+    for heads in _irregular_heads(facts):
+        for key in _places(facts.event_id, heads):
+            irregular[key] = irregular.get(key, 0) + heads.count
     found = [
         _difference(facts.event_id, key, kept.get(key), proven.get(key), irregular.get(key, 0))
         for key in {*kept, *proven, *irregular}
@@ -29,37 +32,52 @@ def _key(counted: Counted) -> Key:
     return counted.day, counted.scope, counted.scope_id
 
 
-def _places(event_id: UUID, head: ContestedPassage) -> Iterator[Key]:
-    yield head.day, "event", event_id
-    yield head.day, "gate", head.gate_id
-    if head.zone_id is not None:
-        yield head.day, "zone", head.zone_id
+def _places(event_id: UUID, heads: IrregularHeads) -> Iterator[Key]:
+    yield heads.day, "event", event_id
+    yield heads.day, "gate", heads.gate_id
+    if heads.zone_id is not None:
+        yield heads.day, "zone", heads.zone_id
 
 
-def _irregular_heads(facts: RecountFacts) -> list[ContestedPassage]:
-    """Irregular entries of people who did not leave. Who came in rightly leaves before them; who comes in
-    rightly afterwards is the same person, unless there is a conflict; and nobody is left when somebody
-    declared the venue empty."""
-    inside: set[UUID] = set()
-    heads: dict[UUID | None, list[ContestedPassage]] = {}
+@dataclass(slots=True)
+class _Contested:
+    """A ticket with irregular entries, or all that came in without a ticket of the event."""
+
+    is_inside: bool = False
+    heads: list[IrregularHeads] = field(default_factory=list[IrregularHeads])
+    alone: list[HeadsAt] = field(default_factory=list[HeadsAt])
+    """Where irregular entries were that are in no conflict, since the last entry that counts."""
+
+    def meet(self, passage: ContestedPassage) -> None:
+        """Who came in rightly leaves first; who comes in rightly after an irregular entry is the same
+        person, unless there is a conflict."""
+        at = passage.gate_id, passage.zone_id, passage.day
+        if not passage.is_admitted:
+            self.heads = add_heads(self.heads, at, 1)
+            if not passage.is_conflict:
+                self.alone.append(at)
+        elif passage.direction == "entry":
+            for where in self.alone:
+                self.heads = add_heads(self.heads, where, -1)
+            self.is_inside, self.alone = True, []
+        elif self.is_inside:
+            self.is_inside = False
+        else:
+            self.heads = without_first_head(self.heads)
+
+
+def _irregular_heads(facts: RecountFacts) -> list[IrregularHeads]:
+    """Of people who came in irregularly and did not leave; nobody is left when somebody declared the venue
+    empty."""
+    contested: dict[UUID | None, _Contested] = {}
     resets = list(reversed(facts.resets))
     for each in facts.contested:
         while resets and resets[-1] < each.at:
             resets.pop()
-            inside.clear()
-            heads.clear()
-        if not each.is_admitted:
-            heads.setdefault(each.ticket_id, []).append(each)
-        elif each.ticket_id is not None:
-            if each.direction == "entry":
-                inside.add(each.ticket_id)
-                left = heads.pop(each.ticket_id, [])
-                heads[each.ticket_id] = [head for head in left if head.is_conflict]
-            elif each.ticket_id in inside:
-                inside.discard(each.ticket_id)
-            else:
-                del heads.get(each.ticket_id, [])[:1]
-    return [] if resets else [each for those in heads.values() for each in those]
+            for one in contested.values():
+                one.is_inside, one.heads = False, []
+        contested.setdefault(each.ticket_id, _Contested()).meet(each)
+    return [] if resets else [heads for each in contested.values() for heads in each.heads]
 
 
 def _difference(

@@ -104,7 +104,7 @@ def accept_scans(
     """Scans that waited for review count from now on, as if the device had just delivered them. What a file
     brought and the device did not sign never counts: nobody vouches for it. `did` is what devices did where
     we had answered the scan already; they may not have heard us in time."""
-    planner = HistoryPlanner(facts.conflicts, new_ids, now)
+    planner = HistoryPlanner(facts.conflicts, facts.checkpointed, new_ids, now)
     learnt: dict[UUID, dict[UUID, HistoryScan]] = {}
     for scan_id in scan_ids:
         known = facts.known.get(scan_id)
@@ -160,8 +160,7 @@ def _corrected(scan_id: UUID, outcome: Outcome, facts: SyncFacts) -> HistoryScan
         return None
     day = day_of(event.days, known.scanned_at_canonical)
     assert day is not None
-    history = facts.histories.get(known.ticket_id, ())
-    return corrected(known, known.ticket_id, history, outcome, dt.date.fromisoformat(day))
+    return corrected(known, known.ticket_id, outcome, dt.date.fromisoformat(day))
 
 
 def recovery_told(what: str, batch_id: UUID, device_id: UUID, scans: int) -> dict[str, object]:

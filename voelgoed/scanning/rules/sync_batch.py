@@ -74,6 +74,8 @@ class SyncPlan(msgspec.Struct, frozen=True, kw_only=True):
     history: HistoryPlan
     changed_codes: Sequence[str]
     """Codes of tickets of which caches must forget what they know."""
+    needs_whole: bool
+    """A scan comes before its ticket's checkpoint: whole histories must be read, and all decided again."""
 
     @property
     def taken(self) -> list[DeliveryPlan]:
@@ -105,6 +107,7 @@ def decide(
         ],
         history=judged.history,
         changed_codes=judged.changed_codes,
+        needs_whole=judged.needs_whole,
     )
 
 

@@ -35,7 +35,7 @@ from voelgoed.scanning.rules.facts import NOBODY_CAME, ticket_facts
 from voelgoed.scanning.rules.history_plan import HistoryPlan, HistoryPlanner
 from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult
 from voelgoed.scanning.rules.provenance import ScanOrigin, assignment_at, unverified_cause
-from voelgoed.scanning.rules.reconcile import corrected, frozen_prefix, reconcile
+from voelgoed.scanning.rules.reconcile import corrected, frozen_prefix, is_after, reconcile
 from voelgoed.scanning.rules.synced import at_sync, gate_at_sync, issue_then, status_then
 from voelgoed.ticketing.model.admissions import ScannedTicket
 from voelgoed.ticketing.rules.barcode import read_barcode, verify_barcode
@@ -47,6 +47,8 @@ class SyncedScansPlan(msgspec.Struct, frozen=True, kw_only=True):
     history: HistoryPlan
     changed_codes: Sequence[str]
     """Codes of tickets of which caches must forget what they know."""
+    needs_whole: bool
+    """A scan comes before its ticket's checkpoint: whole histories must be read, and all decided again."""
 
 
 def judge_scans(
@@ -94,9 +96,10 @@ class _Judgement:
         self._by_id = {ticket.id: ticket for ticket in facts.tickets}
         self._by_code = {ticket.code: ticket for ticket in facts.tickets}
         self._by_hash = {ticket.barcode_hash: ticket for ticket in facts.tickets}
-        self._planner = HistoryPlanner(facts.conflicts, new_ids, now)
+        self._planner = HistoryPlanner(facts.conflicts, facts.checkpointed, new_ids, now)
         self._histories: dict[UUID, Sequence[JudgedScan]] = {}
         self._changed_codes: list[str] = []
+        self._needs_whole = False
 
     def judge(self, scans: Sequence[OfflineScan]) -> SyncedScansPlan:
         all_judged = [_Judged(scan, scan.refusal) for scan in scans]
@@ -113,6 +116,7 @@ class _Judgement:
             results=[self._result(judged) for judged in all_judged],
             history=self._planner.plan(),
             changed_codes=self._changed_codes,
+            needs_whole=self._needs_whole,
         )
 
     def _judge_one(self, judged: _Judged, first: dict[UUID, _Judged]) -> None:
@@ -146,7 +150,7 @@ class _Judgement:
         if self._identity_of(scan) != (known.device_id, known.ticket_code, known.direction):
             raise ScanIdReused()
         judged.ticket = self._ticket_of(scan)
-        judged.resolution = Resolution(known.status, known.reason_denied, known.entry_number)
+        judged.resolution = known.resolution
         if known.id in self._facts.annulled:
             return True
         if known.source == "online":
@@ -169,9 +173,8 @@ class _Judgement:
         ticket = self._by_id.get(known.ticket_id) if known.ticket_id else None
         if ticket is None or event is None or ticket.event_id != known.event_id:
             return
-        history = self._facts.histories.get(ticket.id, ())
         day = _day(event, known.scanned_at_canonical)
-        judged.learnt = corrected(known, ticket.id, history, judged.scan.outcome, day)
+        judged.learnt = corrected(known, ticket.id, judged.scan.outcome, day)
         judged.is_corrected = judged.learnt is not None
 
     def _vouch(self, judged: _Judged, unreviewed: HistoryScan) -> None:
@@ -191,10 +194,7 @@ class _Judgement:
 
     def _is_vouched_for(self, known: KnownScan, scan: OfflineScan) -> bool:
         """The device has said before what it did, of a scan that a file had brought."""
-        if known.source != "recovered" or known.ticket_id is None:
-            return False
-        history = self._facts.histories.get(known.ticket_id, ())
-        return scan.is_let_in == any(each.id == known.id for each in history)
+        return known.source == "recovered" and scan.is_let_in == known.is_let_in
 
     def _judge_new(self, judged: _Judged) -> None:
         scan = judged.scan
@@ -289,15 +289,19 @@ class _Judgement:
     def _judge_history(self, ticket: ScannedTicket, news: Mapping[UUID, _Judged]) -> None:
         event = self._facts.events[ticket.event_id]
         before = self._facts.histories.get(ticket.id, ())
-        after = [each for each in before if each.id not in news]
-        after += [each.learnt for each in news.values() if each.learnt is not None]
+        learnt = [each.learnt for each in news.values() if each.learnt is not None]
+        after = [*(each for each in before if each.id not in news), *learnt]
+        checkpoint = self._facts.checkpoints.get(ticket.id)
+        if checkpoint and not all(is_after(each, checkpoint) for each in learnt):
+            self._needs_whole = True
         frozen = frozen_prefix(after, news)
-        history = self._planner.change(ticket, event, before, after, frozen).scans
+        planned = self._planner.change(ticket, event, before, after, frozen, checkpoint=checkpoint)
+        history = planned.scans
         self._histories[ticket.id] = history
         for each in history:
             if (judged := news.get(each.scan.id)) is not None:
                 judged.resolution, judged.winner = each.resolution, each.winner
-        if before:
+        if before or checkpoint:
             self._changed_codes.append(ticket.code)
         elif (last := history[-1]).resolution.status == "admitted":
             news[last.scan.id].is_last_entry = last.scan.direction == "entry"
@@ -323,8 +327,9 @@ class _Judgement:
             known = self._facts.histories.get(ticket.id, ())
             if event is None:
                 return {}
-            frozen = {each.id for each in known}
-            history = reconcile(event, ticket_facts(ticket), known, frozen).scans
+            frozen, checkpoint = {each.id for each in known}, self._facts.checkpoints.get(ticket.id)
+            judged = reconcile(event, ticket_facts(ticket), known, frozen, checkpoint)
+            history = judged.scans
             self._histories[ticket.id] = history
         return {each.scan.id: each for each in history}
 

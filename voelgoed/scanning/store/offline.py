@@ -14,12 +14,13 @@ import msgspec
 
 from voelgoed.accounts.model import AuditRow
 from voelgoed.infra.database import ChangedMeanwhile, Transaction, json_text, refusing
+from voelgoed.infra.shapes import EARLIEST
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import REASONS_THAT_PASS, EventFacts
 from voelgoed.scanning.model.devices import DeviceAssignment
 from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
-from voelgoed.scanning.model.scan_history import HistoryScan, Ruling
+from voelgoed.scanning.model.scan_history import HistoryScan, HistoryState, Ruling
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 from voelgoed.scanning.model.sync_facts import (
     KeptAnswer,
@@ -33,6 +34,7 @@ from voelgoed.scanning.model.sync_facts import (
 from voelgoed.ticketing.model.admissions import Attendance, Reissued, ScannedTicket
 
 T = TypeVar("T")
+NOBODY = UUID(int=0)
 NEARBY_MAX = 200
 """Entries of each gate that are read to tell how fast a device scanned."""
 
@@ -55,6 +57,7 @@ class _Facts(msgspec.Struct, frozen=True):
     unreviewed: str | None
     histories: str | None
     conflicts: str | None
+    checkpoints: str | None
     nearby: str | None
 
 
@@ -76,6 +79,11 @@ class _Key(msgspec.Struct, frozen=True):
     """In hex."""
 
 
+class HistoryCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
+    ticket_id: UUID
+    state: HistoryState
+
+
 class _Nearby(msgspec.Struct, frozen=True):
     device_id: UUID
     at: datetime
@@ -94,11 +102,25 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
             SELECT device_id, gate_id, event_id, from_at, until_at
               FROM device_assignment WHERE device_id = ANY($2::uuid[]) ORDER BY from_at
         ), known AS MATERIALIZED (
-            SELECT id, event_id, ticket_id, ticket_code, device_id, actor_id, gate_id, direction,
-                   status, reason_denied, scanned_at, scanned_at_canonical, day, zone_id, entry_number,
-                   gate_current, event_current, gate_name, device_name, source, details, outcome,
-                   stateless_reason
-              FROM scan WHERE id = ANY($3::uuid[])
+            SELECT scan.id, scan.event_id, ticket_id, ticket_code, device_id, actor_id, gate_id,
+                   direction, scan.status, scan.reason_denied, scanned_at, scanned_at_canonical,
+                   scan.day, zone_id, scan.entry_number, gate_current, event_current, gate_name,
+                   device_name, source, details, outcome, stateless_reason,
+                   coalesce(ruling.is_let_in, CASE WHEN outcome IS NULL THEN scan.status = 'admitted'
+                                                   ELSE outcome = 'valid' END) AS is_let_in,
+                   json_build_object(
+                       'status', coalesce(ruling.status, scan.status),
+                       'reason', CASE WHEN ruling.number IS NULL THEN scan.reason_denied
+                                      ELSE ruling.reason_denied END,
+                       'entry_number', CASE WHEN ruling.number IS NULL THEN scan.entry_number
+                                            ELSE ruling.entry_number END) AS resolution
+              FROM scan
+              LEFT JOIN LATERAL (SELECT number, is_let_in, status, reason_denied, entry_number
+                                   FROM scan_ruling
+                                  WHERE scan_ruling.organization_id = scan.organization_id
+                                    AND scan_ruling.scan_id = scan.id
+                                  ORDER BY number DESC LIMIT 1) AS ruling ON true
+             WHERE scan.id = ANY($3::uuid[])
         ), gate_code AS MATERIALIZED (
             SELECT event_id, code, id FROM gate
              WHERE code = ANY($8::text[])
@@ -147,6 +169,10 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
               FROM ticket JOIN ticket_type AS kind
                 ON kind.organization_id = ticket.organization_id AND kind.id = ticket.ticket_type_id
              WHERE ticket.id = ANY(ARRAY(SELECT id FROM named))
+        ), checkpoint AS MATERIALIZED (
+            SELECT ticket_id, state, last_at, last_device_id, last_scan_id
+              FROM scan_history_checkpoint
+             WHERE ticket_id = ANY(ARRAY(SELECT id FROM named))
         ), history AS MATERIALIZED (
             SELECT scan.id, scan.event_id, scan.ticket_id, scan.gate_id, scan.zone_id, scan.device_id,
                    scan.direction, scan.scanned_at_canonical, coalesce(ruling.day, scan.day) AS day,
@@ -167,7 +193,12 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                                   WHERE scan_ruling.organization_id = scan.organization_id
                                     AND scan_ruling.scan_id = scan.id
                                   ORDER BY number DESC LIMIT 1) AS ruling ON true
+              LEFT JOIN checkpoint ON checkpoint.ticket_id = scan.ticket_id AND NOT $15::boolean
              WHERE scan.ticket_id = ANY(ARRAY(SELECT id FROM named))
+               AND (checkpoint.ticket_id IS NULL
+                    OR (scan.scanned_at_canonical,
+                        coalesce(scan.device_id, '00000000-0000-0000-0000-000000000000'), scan.id)
+                     > (checkpoint.last_at, checkpoint.last_device_id, checkpoint.last_scan_id))
                AND coalesce(ruling.is_let_in, CASE WHEN scan.outcome IS NULL
                                                    THEN scan.status = 'admitted'
                                                    ELSE scan.outcome = 'valid' END)
@@ -240,8 +271,10 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                            'state', state, 'detected_at', detected_at,
                            'reviewed_by_id', reviewed_by_id, 'reviewed_at', reviewed_at,
                            'note', note, 'version', version))
-                  FROM scan_conflict WHERE ticket_id = ANY(ARRAY(SELECT id FROM named)))::text
-                   AS conflicts,
+                  FROM scan_conflict
+                 WHERE scan_id = ANY(ARRAY(SELECT id FROM history)))::text AS conflicts,
+               (SELECT json_agg(json_build_object('ticket_id', ticket_id, 'state', state))
+                  FROM checkpoint)::text AS checkpoints,
                (SELECT json_agg(nearby) FROM nearby)::text AS nearby
         """,
         question.batch_ids,
@@ -258,6 +291,7 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
         list(REASONS_THAT_PASS),
         DEDUP_WINDOW_S,
         NEARBY_MAX,
+        question.is_whole,
     )
     assert found is not None
     known = _rows(KnownScan, found.known)
@@ -269,6 +303,8 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
         nearby.setdefault(entry.device_id, []).append(entry.at)
     manifests = _rows(_ManifestVersion, found.manifests)
     codes = _rows(_GateCode, found.gate_codes)
+    marked = _rows(HistoryCheckpoint, found.checkpoints)
+    checkpoints = {each.ticket_id: each.state for each in marked}
     return SyncFacts(
         devices={each.id: each for each in _rows(ScanningDevice, found.devices)},
         assignments=_by(_rows(DeviceAssignment, found.assignments), lambda each: each.device_id),
@@ -285,8 +321,18 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
         unreviewed={each.id: each for each in _rows(HistoryScan, found.unreviewed)},
         histories=_by(_rows(HistoryScan, found.histories), lambda each: each.ticket_id),
         conflicts=_rows(Conflict, found.conflicts),
+        checkpoints={} if question.is_whole else checkpoints,
+        checkpointed=frozenset(checkpoints),
         nearby_entries=nearby,
     )
+
+
+class _CheckpointRow(msgspec.Struct, frozen=True, kw_only=True):
+    ticket_id: UUID
+    last_at: datetime
+    last_device_id: UUID
+    last_scan_id: UUID
+    state: HistoryState
 
 
 class SyncRows(msgspec.Struct, frozen=True, kw_only=True):
@@ -303,6 +349,7 @@ class SyncRows(msgspec.Struct, frozen=True, kw_only=True):
     audit: Sequence[AuditRow] = ()
     counts: Sequence[Counted] = ()
     """By how much they change."""
+    checkpoints: Sequence[HistoryCheckpoint] = ()
 
 
 class _Written(msgspec.Struct, frozen=True):
@@ -314,6 +361,7 @@ class _Written(msgspec.Struct, frozen=True):
     batches: int
     devices: int
     audit: int
+    checkpoints: int
     counts: str | None
 
 
@@ -438,6 +486,17 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                             entity_id text, changes jsonb, ip text, user_agent text, metadata jsonb,
                             at timestamptz)
                 RETURNING 1
+            ), marked AS (
+                INSERT INTO scan_history_checkpoint AS held
+                       (organization_id, ticket_id, last_at, last_device_id, last_scan_id, state)
+                SELECT current_organization(), ticket_id, last_at, last_device_id, last_scan_id, state
+                  FROM json_to_recordset($13::json)
+                    AS new (ticket_id uuid, last_at timestamptz, last_device_id uuid,
+                            last_scan_id uuid, state json)
+                ON CONFLICT (organization_id, ticket_id) DO UPDATE
+                   SET last_at = EXCLUDED.last_at, last_device_id = EXCLUDED.last_device_id,
+                       last_scan_id = EXCLUDED.last_scan_id, state = EXCLUDED.state
+                RETURNING 1
             ), counted AS (
                 INSERT INTO occupancy AS held
                        (organization_id, event_id, day, scope, scope_id, entries, exits, inside,
@@ -466,6 +525,7 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                                 THEN abort('VG001', 'a device was changed meanwhile')::text::integer
                                 ELSE count(*) END FROM heard) AS devices,
                    (SELECT count(*) FROM recorded) AS audit,
+                   (SELECT count(*) FROM marked) AS checkpoints,
                    (SELECT json_agg(counted) FROM counted)::text AS counts
             """,
             json_text(sorted(rows.attendance, key=lambda each: each.id)),
@@ -480,8 +540,21 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
             tx.now,
             len(rows.attendance),
             len(rows.successes),
+            json_text([_checkpoint_row(each) for each in rows.checkpoints]),
         )
     return _rows(Counted, written.counts if written else None)
+
+
+def _checkpoint_row(checkpoint: HistoryCheckpoint) -> _CheckpointRow:
+    last = checkpoint.state.last_scan
+    return _CheckpointRow(
+        ticket_id=checkpoint.ticket_id,
+        # A ticket of which every scan was annulled has none: everything comes after that.
+        last_at=last.scanned_at_canonical if last else EARLIEST,
+        last_device_id=(last and last.device_id) or NOBODY,
+        last_scan_id=last.id if last else NOBODY,
+        state=checkpoint.state,
+    )
 
 
 @cache

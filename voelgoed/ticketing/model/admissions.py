@@ -10,14 +10,14 @@ from voelgoed.ticketing.model.ticket_types import Reentry
 from voelgoed.ticketing.model.tickets import TicketStatus
 
 
-class IrregularHead(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody who is inside and had no right to come in: by which scan, and the gate, the zone and the day
-    that they count for."""
+class IrregularHeads(msgspec.Struct, frozen=True, kw_only=True):
+    """People who are inside with a ticket and had no right to come in, by the gate, the zone and the day that
+    they count for."""
 
-    scan_id: UUID
     gate_id: UUID
     zone_id: UUID | None
     day: dt.date
+    count: int = 1
 
 
 class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,8 +47,8 @@ class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
     last_gate_id: UUID | None
     last_gate_name: str | None
     is_inside: bool
-    irregular: list[IrregularHead]
-    """Who else is inside with it, the longest first."""
+    irregular: list[IrregularHeads]
+    """Who else is inside with it, in the order in which they first came."""
     status_since: datetime | None
     """Since when it is voided, refunded or used; None while it is none of these."""
     seen: str
@@ -85,8 +85,8 @@ class Attendance(msgspec.Struct, frozen=True, kw_only=True):
     day_entries: int
     is_inside: bool
     scan_count: int
-    irregular: list[IrregularHead]
-    """Who else is inside with the ticket, the longest first."""
+    irregular: list[IrregularHeads]
+    """Who else is inside with the ticket, in the order in which they first came."""
     seen: str | None
     """As what the ticket was read before this; None where it is locked."""
 
