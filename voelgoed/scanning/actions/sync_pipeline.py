@@ -21,10 +21,11 @@ from voelgoed.scanning.actions.blocking import block_devices
 from voelgoed.scanning.actions.deliveries import A, Delivery
 from voelgoed.scanning.actions.event_context import EventContext
 from voelgoed.scanning.actions.figures import count_synced
-from voelgoed.scanning.actions.last_scans import Entered, LastScans
+from voelgoed.scanning.actions.last_scans import LastScans
 from voelgoed.scanning.actions.own_device import DeviceCaller, own_device
 from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.actions.sync_batch import Answer, SyncBatch, Work
+from voelgoed.scanning.model.admission import TicketEntry
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
 from voelgoed.scanning.model.refusals import DeviceInactive, DeviceMismatch, TooManySyncs
@@ -182,7 +183,7 @@ class SyncPipeline:
         taken = [each for work in works for each in work.taken]
         count_synced(taken, now)
         entries = [
-            Entered(scan, ticket.barcode_hash, window)
+            TicketEntry(scan, ticket.barcode_hash, window)
             for each in taken
             if (scan := each.scan) is not None
             and (ticket := each.ticket) is not None

@@ -2,21 +2,12 @@
 
 from hashlib import sha256
 
-import msgspec
-
+from voelgoed.scanning.model.admission import Presented
 from voelgoed.ticketing.rules.barcode import PREFIX
 from voelgoed.ticketing.rules.codes import CODE_SYMBOLS, dashed, read_code
 
 TYPED_MAX = 20
 """Characters. A barcode has many more."""
-
-
-class Presented(msgspec.Struct, frozen=True):
-    text: str
-    code: str
-    barcode_hash: str | None
-    """In hex; None where a code was typed. A barcode is genuine if the ticket has the same: it has
-    one valid text, of which no letter can be added, left out or written otherwise."""
 
 
 def read_presented(text: str) -> Presented | None:
