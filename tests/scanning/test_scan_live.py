@@ -71,6 +71,7 @@ async def test_those_at_the_gate_hear_what_is_written(world: World):
                 "status": "admitted",
                 "seat_info": answers[0]["seat_info"],
                 "scanned_at": answers[0]["scanned_at"],
+                "scan_time": answers[0]["scanned_at"],
                 "gate_occupancy": 1,
                 "timestamp": answers[0]["scanned_at"],
             }
@@ -110,11 +111,12 @@ async def test_those_who_watch_the_event_hear_what_is_written(world: World):
             "occupancy_levels": {
                 "gates": [
                     {
-                        "gate_id": str(world.gates[1].id),
-                        "occupancy": 1,
+                        "gate_id": str(gate.id),
+                        "occupancy": int(gate is world.gates[1]),
                         "capacity": 500,
                         "percent": 0,
                     }
+                    for gate in world.gates
                 ]
             },
         }

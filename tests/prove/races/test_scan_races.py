@@ -28,9 +28,9 @@ from voelgoed.scanning.model.admission import (
     AdmissionPlan,
     LastEntry,
     Override,
-    ScanDecision,
     ScanRequest,
 )
+from voelgoed.scanning.model.occupancy import WrittenCounts
 from voelgoed.scanning.model.supervision import Annulment
 from voelgoed.scanning.rules import admit_batch
 from voelgoed.scanning.rules.facts import attendance_of
@@ -295,12 +295,12 @@ async def test_who_is_let_in_by_hand_makes_no_room_for_others(
 
     async def the_larger_later(
         pipeline: ScanPipeline, tx: Transaction, plan: AdmissionPlan
-    ) -> list[ScanDecision] | None:
+    ) -> WrittenCounts | None:
         if len(plan.decisions) == 2:
             await asyncio.wait_for(written.wait(), 20)
-        decisions = await commit(pipeline, tx, plan)
+        counts = await commit(pipeline, tx, plan)
         written.set()
-        return decisions
+        return counts
 
     monkeypatch.setattr(ScanPipeline, "_commit", the_larger_later)
     await asyncio.gather(

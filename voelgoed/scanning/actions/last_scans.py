@@ -79,7 +79,7 @@ class LastScans:
             self._cache.put_hot(
                 last_scan_key(organization_id, scan.ticket_code), last, ttl_s=entered.window_s
             )
-        if self._cache.has_warm:
+        if entries and self._cache.has_warm:
             await self._cache.tell_warm(_commands(organization_id, entries))
 
 

@@ -6,7 +6,7 @@ says what to answer and to publish.
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import msgspec
@@ -29,6 +29,7 @@ from voelgoed.scanning.model.admission import (
     ScanDecision,
     ScanRequest,
 )
+from voelgoed.scanning.model.occupancy import GateLevel, WrittenCounts
 from voelgoed.scanning.model.scans import Answer, NewScan, Scan, SeatInfo
 from voelgoed.scanning.rules.admit_batch import decide, with_counts
 from voelgoed.scanning.rules.answers import answer_of
@@ -112,10 +113,10 @@ class ScanPipeline:
                 facts = await read_facts(tx, requests, hints)
                 missing = self.context.missing_layouts(facts.gates.values())
                 plan = None if missing else await self._plan(tx, requests, facts, hints)
-                decisions = await self._commit(tx, plan) if plan else None
-                answers = [self._answer(tx, each) for each in decisions or ()]
-            if plan is not None and decisions is not None:
-                await self._note(organization_id, plan, decisions, begun)
+                written = await self._commit(tx, plan) if plan else None
+                answers = self._answers(tx, plan, written) if plan and written else None
+            if plan is not None and answers is not None:
+                await self.last_scans.remember(organization_id, plan.entries, begun)
                 return answers
             if missing:
                 await self.context.fetch_layouts(organization_id, missing)
@@ -133,41 +134,59 @@ class ScanPipeline:
         days = await self.context.days_of(tx.organization_id, facts.gates.values())
         return decide(requests, msgspec.structs.replace(facts, days=days, hints=hints), tx.now)
 
-    async def _commit(self, tx: Transaction, plan: AdmissionPlan) -> list[ScanDecision] | None:
+    async def _commit(self, tx: Transaction, plan: AdmissionPlan) -> WrittenCounts | None:
         """None where the plan lacks something, or what it was made from changed meanwhile."""
-        if plan.needs_tickets or (counts := await write_plan(tx, plan)) is None:
-            return None
-        tx.drop(*(last_scan_key(tx.organization_id, code) for code in plan.exits))
-        return with_counts(plan, counts)
+        written = None if plan.needs_tickets else await write_plan(tx, plan)
+        if written is not None:
+            tx.drop(*(last_scan_key(tx.organization_id, code) for code in plan.exits))
+        return written
 
-    def _answer(self, tx: Transaction, decision: ScanDecision) -> Answer | Exception:
+    def _answers(
+        self, tx: Transaction, plan: AdmissionPlan, written: WrittenCounts
+    ) -> list[Answer | Exception]:
+        """What follows from a commit: the answers, live messages, figures and the watch."""
+        decisions = with_counts(plan, written.counts)
+        self._watch.note(tx.organization_id, decisions)
+        count_scans([each.scan for each in decisions if each.is_new and each.scan is not None])
+        last = _last_of_each_event(decisions, written.gates)
+        return [self._answer(tx, each, last) for each in decisions]
+
+    def _answer(
+        self, tx: Transaction, decision: ScanDecision, last: Mapping[UUID, Sequence[GateLevel]]
+    ) -> Answer | Exception:
         if decision.refusal is not None:
             return decision.refusal
         scan, gate, place = decision.scan, decision.gate, decision.place
         assert scan is not None
         seat = self.context.seat(gate.layout_id, place) if gate and place else None
         if decision.is_new:
-            _publish(tx, scan, seat)
+            _publish(tx, scan, seat, last.get(scan.id, ()))
         return answer_of(scan, seat)
 
-    async def _note(
-        self,
-        organization_id: UUID,
-        plan: AdmissionPlan,
-        decisions: Sequence[ScanDecision],
-        begun: float,
-    ) -> None:
-        """What follows from a commit, and does not change it."""
-        self._watch.note(organization_id, decisions)
-        count_scans([each.scan for each in decisions if each.is_new and each.scan is not None])
-        if plan.entries:
-            await self.last_scans.remember(organization_id, plan.entries, begun)
+
+def _last_of_each_event(
+    decisions: Sequence[ScanDecision], gates: Sequence[GateLevel]
+) -> dict[UUID, list[GateLevel]]:
+    """The levels of all gates by the scan with which they are published: the last admission at their
+    event, on their day."""
+    scans = {
+        (each.scan.event_id, each.scan.day): each.scan.id
+        for each in decisions
+        if each.is_new and each.scan is not None
+    }
+    levels: dict[UUID, list[GateLevel]] = {}
+    for gate in gates:
+        if (scan_id := scans.get((gate.event_id, gate.day))) is not None:
+            levels.setdefault(scan_id, []).append(gate)
+    return levels
 
 
-def _publish(tx: Transaction, scan: Scan, seat: SeatInfo | None) -> None:
+def _publish(
+    tx: Transaction, scan: Scan, seat: SeatInfo | None, gates: Sequence[GateLevel]
+) -> None:
     topic = gate_topic(scan.gate_id)
     if scan.status == "denied":
         tx.publish(topic, denied(scan))
         return
     tx.publish(topic, passed(scan, seat))
-    tx.publish(occupancy_topic(tx.organization_id, scan.event_id), counted(scan))
+    tx.publish(occupancy_topic(tx.organization_id, scan.event_id), counted(scan, gates))

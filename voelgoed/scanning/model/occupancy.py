@@ -46,3 +46,23 @@ class CapacityCheck(msgspec.Struct, frozen=True):
     gate_id: UUID
     day: dt.date
     most: int
+
+
+class GateLevel(msgspec.Struct, frozen=True):
+    """How full a gate is on a day."""
+
+    event_id: UUID
+    day: dt.date
+    gate_id: UUID
+    inside: int
+    capacity: int | None
+    """The lower of its capacity and its hard limit; None where it has neither."""
+
+
+class WrittenCounts(msgspec.Struct, frozen=True):
+    """Counts right after scans were written."""
+
+    counts: list[Counted]
+    """Those that changed."""
+    gates: list[GateLevel]
+    """All gates of the events whose counts changed."""

@@ -32,7 +32,6 @@ from voelgoed.scanning.model.refusals import (
     DeviceMismatch,
     DeviceNotAssignedToGate,
     InvalidDeviceToken,
-    InvalidTicketCodeFormat,
     OverrideNotAllowed,
     ScanAnnulled,
     ScanIdReused,
@@ -52,6 +51,7 @@ from voelgoed.scanning.rules.facts import (
     ticket_facts,
 )
 from voelgoed.scanning.rules.gate_capacity import GateCapacity
+from voelgoed.scanning.rules.presented import refusal_to_read
 from voelgoed.scanning.rules.tally import Move, Place, Tally
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
 from voelgoed.ticketing.rules.barcode import read_barcode, verify_barcode
@@ -242,7 +242,7 @@ class _Batch:
             overridden, verdict = verdict.reason, _admitted(request, before, day)
         kept = ticket.kept
         if verdict.status == "denied":
-            details = _details_of_denial(verdict, before, ticket.last_gate_name)
+            details = _details_of_denial(verdict, before, ticket.last_gate_name, gate.kept, inside)
             scan = self._scan_of(request, gate.kept, verdict, at, kept, details)
             return self._made_of(request, scan, gate.kept)
         details = _details_of_admission(request, gate.kept, overridden)
@@ -322,7 +322,7 @@ class _Batch:
         if verdict.reason != "already_scanned" or isinstance(request.by, Override):
             return None
         details = msgspec.structs.replace(
-            _details_of_denial(verdict, before, hint.gate_name), tier=hint.tier
+            _details_of_denial(verdict, before, hint.gate_name, gate.kept, 0), tier=hint.tier
         )
         scan = self._scan_of(request, gate.kept, verdict, at, hint, details)
         return self._made_of(request, scan, gate.kept)
@@ -406,7 +406,7 @@ def _presented_in(request: ScanRequest) -> Presented | Refusal:
             device_time=request.scanned_at.isoformat(),
             diff_seconds=round(ahead),
         )
-    return InvalidTicketCodeFormat() if request.presented is None else request.presented
+    return request.presented or refusal_to_read(request.text)
 
 
 def _judge(
@@ -479,14 +479,20 @@ def _attendance_by_hint(hint: LastEntry, ticket_id: UUID, day: dt.date) -> Atten
 
 
 def _details_of_denial(
-    verdict: Verdict, before: Attendance, last_gate_name: str | None
+    verdict: Verdict,
+    before: Attendance,
+    last_gate_name: str | None,
+    gate: ScanningGate,
+    inside: int,
 ) -> ScanDetails:
-    if before.last_scanned_at is None:
-        return NO_DETAILS
+    is_full = verdict.reason == "gate_at_capacity"
     return ScanDetails(
+        gate_capacity=gate.hard_capacity_limit if is_full else None,
+        gate_current=inside if is_full else None,
+        event_status=gate.event_status if verdict.reason == "event_not_live" else None,
         last_scanned_at=before.last_scanned_at,
         seconds_since_last_scan=verdict.seconds_since_last_scan,
-        last_gate_name=last_gate_name,
+        last_gate_name=last_gate_name if before.last_scanned_at else None,
     )
 
 

@@ -1,13 +1,14 @@
 """What followers of a gate, and of an event's occupancy, are told."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from voelgoed.scanning.model.occupancy import GateLevel
 from voelgoed.scanning.model.scans import Scan, SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchStatus
-from voelgoed.scanning.rules.answers import percent_full
+from voelgoed.scanning.rules.answers import percent_full, warning_of
 
 
 def gate_topic(gate_id: UUID) -> str:
@@ -33,9 +34,12 @@ def passed(scan: Scan, seat: SeatInfo | None) -> dict[str, object]:
         "status": scan.status,
         "seat_info": seat,
         "scanned_at": at,
+        "scan_time": at,
         "gate_occupancy": scan.gate_current,
         "timestamp": at,
     }
+    if (warning := warning_of(scan)) is not None:
+        told["warning"] = warning
     return told
 
 
@@ -55,19 +59,11 @@ def denied(scan: Scan) -> dict[str, object]:
     }
 
 
-def counted(scan: Scan) -> dict[str, object]:
-    """To those who watch the event."""
-    details = scan.details
-    current, capacity = scan.event_current or 0, details.event_capacity or 1
-    at_gate: dict[str, object] = {
-        "gate_id": scan.gate_id,
-        "occupancy": scan.gate_current,
-        "capacity": details.gate_capacity,
-        "percent": percent_full(scan.gate_current or 0, details.gate_capacity)
-        if details.gate_capacity
-        else None,
-    }
-    return {
+def counted(scan: Scan, gates: Sequence[GateLevel] = ()) -> dict[str, object]:
+    """To those who watch the event. The levels of all its gates, where they are given: of scans that
+    are written together, with the last."""
+    current, capacity = scan.event_current or 0, scan.details.event_capacity or 1
+    message: dict[str, object] = {
         "event": "ticket_scanned",
         "direction": scan.direction,
         "ticket_id": scan.ticket_id,
@@ -77,7 +73,19 @@ def counted(scan: Scan) -> dict[str, object]:
         "gate_occupancy": scan.gate_current,
         "total_occupancy": current,
         "percent_full": percent_full(current, capacity),
-        "occupancy_levels": {"gates": [at_gate]},
+    }
+    if gates:
+        message["occupancy_levels"] = {"gates": [_level(gate) for gate in gates]}
+    return message
+
+
+def _level(gate: GateLevel) -> dict[str, object]:
+    percent = percent_full(gate.inside, gate.capacity) if gate.capacity else None
+    return {
+        "gate_id": gate.gate_id,
+        "occupancy": gate.inside,
+        "capacity": gate.capacity,
+        "percent": percent,
     }
 
 

@@ -17,10 +17,10 @@ from voelgoed.scanning.model.admission import (
     Override,
     ScanRequest,
 )
-from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.occupancy import WrittenCounts
 
 _facts = msgspec.json.Decoder(AdmissionFacts)
-_counts = msgspec.json.Decoder(list[Counted])
+_counts = msgspec.json.Decoder(WrittenCounts)
 
 
 async def read_facts(
@@ -131,7 +131,7 @@ async def read_facts(
     return _facts.decode(text)
 
 
-async def write_plan(tx: Transaction, plan: AdmissionPlan) -> list[Counted] | None:
+async def write_plan(tx: Transaction, plan: AdmissionPlan) -> WrittenCounts | None:
     """Gives the counts as they are then. None, and nothing is written, where meanwhile a ticket was
     changed, an id was used, or a gate became too full for somebody whom the rule let in."""
     try:
@@ -206,9 +206,24 @@ async def write_plan(tx: Transaction, plan: AdmissionPlan) -> list[Counted] | No
                       FROM json_to_recordset($7::json)
                         AS new (actor_kind text, actor_id uuid, action text, entity_id text,
                                 changes jsonb, ip text, user_agent text)
+                ), level AS (
+                    -- What this statement itself counts, the snapshot that it reads does not show.
+                    SELECT gate.event_id, of_event.day, gate.id AS gate_id,
+                           greatest(coalesce(changed.inside, held.inside, 0), 0) AS inside,
+                           least(gate.capacity, gate.hard_capacity_limit) AS capacity
+                      FROM counted AS of_event
+                      JOIN gate ON gate.event_id = of_event.event_id
+                      LEFT JOIN counted AS changed
+                             ON changed.scope = 'gate' AND changed.scope_id = gate.id
+                            AND changed.day = of_event.day
+                      LEFT JOIN occupancy AS held
+                             ON held.event_id = gate.event_id AND held.day = of_event.day
+                            AND held.scope = 'gate' AND held.scope_id = gate.id
+                     WHERE of_event.scope = 'event'
+                     ORDER BY gate.id
                 )
-                SELECT (
-                    SELECT coalesce(json_agg(counted), '[]')::text FROM counted
+                SELECT json_build_object('counts', (
+                    SELECT coalesce(json_agg(counted), '[]') FROM counted
                      WHERE CASE WHEN EXISTS (
                                SELECT 1
                                  FROM json_to_recordset($9::json)
@@ -216,7 +231,8 @@ async def write_plan(tx: Transaction, plan: AdmissionPlan) -> list[Counted] | No
                                 WHERE counted.scope = 'gate' AND counted.scope_id = room.gate_id
                                   AND counted.day = room.day AND counted.inside > room.most)
                            THEN abort('VG001', 'the room at a gate was taken meanwhile')
-                           ELSE true END)
+                           ELSE true END
+                ), 'gates', (SELECT coalesce(json_agg(level), '[]') FROM level))::text
                  WHERE CASE WHEN current_organization() <> $1
                             THEN abort('VG002', 'the connection is set to another organisation')
                             ELSE true END
