@@ -56,15 +56,12 @@ class LastScans:
         self, organization_id: UUID, entries: Sequence[TicketEntry], begun: float
     ) -> None:
         """After the commit: what is not committed was not. Nor was what somebody took back since."""
-        entries = [
-            each
-            for each in entries
-            if not self._cache.was_forgotten(
-                last_scan_key(organization_id, each.scan.ticket_code), since=begun
-            )
-        ]
-        for entered in entries:
-            scan = entered.scan
+        kept: list[tuple[str, TicketEntry]] = []
+        for entry in entries:
+            scan = entry.scan
+            name = last_scan_key(organization_id, scan.ticket_code)
+            if self._cache.was_forgotten(name, since=begun):
+                continue
             last = LastEntry(
                 scan_id=scan.id,
                 gate_id=scan.gate_id,
@@ -74,30 +71,29 @@ class LastScans:
                 event_id=scan.event_id,
                 zone_id=scan.zone_id,
                 gate_name=scan.gate_name,
-                barcode_hash=entered.barcode_hash,
+                barcode_hash=entry.barcode_hash,
             )
-            self._cache.put_hot(
-                last_scan_key(organization_id, scan.ticket_code), last, ttl_s=entered.window_s
-            )
-        if entries and self._cache.has_warm:
-            await self._cache.tell_warm(_commands(organization_id, entries))
+            self._cache.put_hot(name, last, ttl_s=entry.window_s)
+            kept.append((name, entry))
+        if kept and self._cache.has_warm:
+            await self._cache.tell_warm(_commands(organization_id, kept))
 
 
-def _commands(organization_id: UUID, entries: Sequence[TicketEntry]) -> list[Command]:
+def _commands(organization_id: UUID, entries: Sequence[tuple[str, TicketEntry]]) -> list[Command]:
+    """With the key of each ticket's last entry."""
     commands: list[Command] = []
     newest: dict[str, int] = {}
-    for entered in entries:
-        scan = entered.scan
+    for name, entry in entries:
+        scan = entry.scan
         at = int(scan.scanned_at_canonical.timestamp())
         recent = recent_key(organization_id, scan.event_id)
         commands.append(
             ("ZADD", recent, at, f"{scan.ticket_id}:{scan.device_id or ''}:{scan.gate_id}")
         )
         newest[recent] = max(at, newest.get(recent, at))
-        if entered.window_s:
+        if entry.window_s:
             value = f"{scan.id}:{scan.gate_id}:{at}"
-            text_key = last_scan_key(organization_id, scan.ticket_code)
-            commands.append(("SET", text_key, value, "EX", entered.window_s))
+            commands.append(("SET", name, value, "EX", entry.window_s))
     for recent, at in newest.items():
         commands.append(("ZREMRANGEBYSCORE", recent, "-inf", at - RECENT_S))
         commands.append(("EXPIRE", recent, RECENT_S))

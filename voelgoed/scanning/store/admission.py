@@ -69,9 +69,9 @@ async def read_facts(
                               AND layout.id = event_layout.layout_id
               LEFT JOIN scan_policy ON scan_policy.organization_id = gate.organization_id
                                    AND scan_policy.event_id = gate.event_id
-             WHERE gate.id IN (SELECT gate_id FROM device
-                               UNION SELECT gate_id FROM known
-                               UNION SELECT unnest($3::uuid[]))
+             WHERE gate.id = ANY(ARRAY(SELECT gate_id FROM device
+                                       UNION SELECT gate_id FROM known
+                                       UNION SELECT unnest($3::uuid[])))
         ), inside AS (
             SELECT at_gate.id AS gate_id, json_object_agg(day, occupancy.inside) AS days
               FROM at_gate
@@ -103,8 +103,8 @@ async def read_facts(
         ), signing AS (
             SELECT event_id, json_object_agg(number, encode(public_key, 'base64')) AS keys
               FROM event_key
-             WHERE event_id IN (SELECT event_id FROM shown_ticket WHERE is_other_barcode
-                                UNION SELECT event_id FROM at_gate WHERE $8)
+             WHERE event_id = ANY(ARRAY(SELECT event_id FROM shown_ticket WHERE is_other_barcode
+                                        UNION SELECT event_id FROM at_gate WHERE $8))
              GROUP BY event_id
         )
         SELECT json_build_object(
