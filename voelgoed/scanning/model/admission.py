@@ -13,7 +13,7 @@ from voelgoed.events.model import EventDay
 from voelgoed.infra.refusal import Refusal
 from voelgoed.scanning.model.decisions import Direction
 from voelgoed.scanning.model.occupancy import CapacityCheck, Counted
-from voelgoed.scanning.model.scans import CODE_KEPT_MAX, Scan
+from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket, TicketPlace
 
@@ -53,10 +53,6 @@ class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
     direction: Direction
     scanned_at: datetime
     received_at: datetime
-
-    @property
-    def code(self) -> str:
-        return self.presented.code if self.presented else self.text[:CODE_KEPT_MAX]
 
 
 class LastEntry(msgspec.Struct, frozen=True, kw_only=True):

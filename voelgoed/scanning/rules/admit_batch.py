@@ -37,7 +37,7 @@ from voelgoed.scanning.model.refusals import (
     ScanIdReused,
     TimestampOutOfRange,
 )
-from voelgoed.scanning.model.scans import Scan, ScanDetails
+from voelgoed.scanning.model.scans import CODE_KEPT_MAX, Scan, ScanDetails
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 from voelgoed.scanning.rules import decision
 from voelgoed.scanning.rules.attendance import come_in, leave
@@ -172,10 +172,10 @@ class _Batch:
 
     def _known(self, request: ScanRequest) -> ScanDecision | Refusal | None:
         """Before any rule: a scan that was answered, or is about to be, is answered so again."""
-        same = (request.caller.id, request.code, request.direction)
+        same = (request.caller.id, _code_of(request), request.direction)
         if (twin := self._made.get(request.scan_id)) is not None:
             first = twin.request
-            if same != (first.caller.id, first.code, first.direction):
+            if same != (first.caller.id, _code_of(first), first.direction):
                 return ScanIdReused()
             return ScanDecision(request, None, twin.scan, twin.gate, twin.place)
         if (scan := self._facts.known.get(request.scan_id)) is not None:
@@ -362,7 +362,7 @@ class _Batch:
             id=request.scan_id,
             event_id=gate.event_id,
             ticket_id=ticket.ticket_id if isinstance(ticket, LastEntry) else ticket and ticket.id,
-            ticket_code=request.code,
+            ticket_code=_code_of(request),
             device_id=device and device.id,
             actor_id=None if device else request.caller.id,
             gate_id=gate.id,
@@ -396,6 +396,11 @@ class _Batch:
         self._moves.append(ticket is not None)
         self._audit.append(_audit_of_scan(request, scan, before))
         return made
+
+
+def _code_of(request: ScanRequest) -> str:
+    """As it is kept."""
+    return request.presented.code if request.presented else request.text[:CODE_KEPT_MAX]
 
 
 def _presented_in(request: ScanRequest) -> Presented | Refusal:
@@ -500,15 +505,22 @@ def _details_of_admission(
     request: ScanRequest, gate: ScanningGate, overridden: Reason | None
 ) -> ScanDetails:
     return ScanDetails(
-        gate_capacity=min(gate.limits, default=None),
+        gate_capacity=_capacity_of(gate),
         event_capacity=gate.event_capacity,
         overridden=overridden,
         override_reason=request.by.reason if isinstance(request.by, Override) else None,
     )
 
 
+def _capacity_of(gate: ScanningGate) -> int | None:
+    """The lower of what the gate is meant for and what is enforced."""
+    if gate.capacity is None or gate.hard_capacity_limit is None:
+        return gate.hard_capacity_limit if gate.capacity is None else gate.capacity
+    return min(gate.capacity, gate.hard_capacity_limit)
+
+
 def _audit_of_refusal(request: ScanRequest, refusal: Refusal) -> ScanAuditEntry:
-    changes: dict[str, object] = {"ticket_code": request.code, "error": refusal.code}
+    changes: dict[str, object] = {"ticket_code": _code_of(request), "error": refusal.code}
     return _audit(request, "scan_refused", changes)
 
 
