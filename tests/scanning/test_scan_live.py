@@ -21,7 +21,7 @@ from tests.scanning.node_support import (
     subscribe,
     unsubscribe,
 )
-from tests.scanning.support import Device, World, a_world
+from tests.scanning.support import LATER, Device, World, a_world
 from tests.support import MovableClock, Tenant
 from voelgoed import live as module
 from voelgoed.events.model import Gate
@@ -368,3 +368,21 @@ async def test_who_does_not_read_never_slows_a_scan_and_is_told_to_read_again(
         frame = await hear(idle, topic)
         while frame["type"] != "reread":
             frame = await hear(idle, topic)
+
+
+async def test_levels_are_of_the_day_on_which_somebody_comes(world: World, clock: MovableClock):
+    """Also where they count as inside since another day, whose counts change too."""
+    device, ticket = await world.device(), await world.ticket()
+    assert await world.verdict(device, ticket.code) == "admitted"
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("UPDATE ticket SET last_entry_day = last_entry_day + 1")
+        await tx.run("UPDATE occupancy SET day = day + 1")
+    clock.ahead += LATER
+    topic = of_event(world)
+    async with socket(world, world.tenant.as_("organiser")) as staff:
+        await world.services.live.is_idle()
+        await subscribe(staff, topic)
+        assert await world.verdict(device, ticket.code) == "admitted"
+        gates = (await told(staff, topic))["occupancy_levels"]["gates"]
+        levels = {each["gate_id"]: each["occupancy"] for each in gates}
+        assert levels == {str(gate.id): int(gate is world.gates[0]) for gate in world.gates}

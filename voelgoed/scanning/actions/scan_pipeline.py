@@ -29,7 +29,7 @@ from voelgoed.scanning.model.admission import (
     ScanDecision,
     ScanRequest,
 )
-from voelgoed.scanning.model.occupancy import GateLevel, WrittenCounts
+from voelgoed.scanning.model.occupancy import GateLevels, WrittenCounts
 from voelgoed.scanning.model.scans import Answer, NewScan, Scan, SeatInfo
 from voelgoed.scanning.rules.admit_batch import decide, with_counts
 from voelgoed.scanning.rules.answers import answer_of
@@ -148,11 +148,11 @@ class ScanPipeline:
         decisions = with_counts(plan, written.counts)
         self._watch.note(tx.organization_id, decisions)
         count_scans([each.scan for each in decisions if each.is_new and each.scan is not None])
-        last = _last_of_each_event(decisions, written.gates)
-        return [self._answer(tx, each, last) for each in decisions]
+        levels = _by_last_scan(decisions, written.levels)
+        return [self._answer(tx, each, levels) for each in decisions]
 
     def _answer(
-        self, tx: Transaction, decision: ScanDecision, last: Mapping[UUID, Sequence[GateLevel]]
+        self, tx: Transaction, decision: ScanDecision, levels: Mapping[UUID, msgspec.Raw]
     ) -> Answer | Exception:
         if decision.refusal is not None:
             return decision.refusal
@@ -160,30 +160,28 @@ class ScanPipeline:
         assert scan is not None
         seat = self.context.seat(gate.layout_id, place) if gate and place else None
         if decision.is_new:
-            _publish(tx, scan, seat, last.get(scan.id, ()))
+            _publish(tx, scan, seat, levels.get(scan.id))
         return answer_of(scan, seat)
 
 
-def _last_of_each_event(
-    decisions: Sequence[ScanDecision], gates: Sequence[GateLevel]
-) -> dict[UUID, list[GateLevel]]:
-    """The levels of all gates by the scan with which they are published: the last admission at their
-    event, on their day."""
-    scans = {
+def _by_last_scan(
+    decisions: Sequence[ScanDecision], levels: Sequence[GateLevels]
+) -> dict[UUID, msgspec.Raw]:
+    """Levels by the scan with which they are published: the last admission at their event, that day."""
+    last = {
         (each.scan.event_id, each.scan.day): each.scan.id
         for each in decisions
         if each.is_new and each.scan is not None
     }
-    levels: dict[UUID, list[GateLevel]] = {}
-    for gate in gates:
-        if (scan_id := scans.get((gate.event_id, gate.day))) is not None:
-            levels.setdefault(scan_id, []).append(gate)
-    return levels
+    # Somebody who counted as inside since yesterday changes that day's levels, of which nobody is told.
+    return {
+        last[each.event_id, each.day]: each.gates
+        for each in levels
+        if (each.event_id, each.day) in last
+    }
 
 
-def _publish(
-    tx: Transaction, scan: Scan, seat: SeatInfo | None, gates: Sequence[GateLevel]
-) -> None:
+def _publish(tx: Transaction, scan: Scan, seat: SeatInfo | None, gates: msgspec.Raw | None) -> None:
     topic = gate_topic(scan.gate_id)
     if scan.status == "denied":
         tx.publish(topic, denied(scan))

@@ -48,15 +48,13 @@ class CapacityCheck(msgspec.Struct, frozen=True):
     most: int
 
 
-class GateLevel(msgspec.Struct, frozen=True):
-    """How full a gate is on a day."""
+class GateLevels(msgspec.Struct, frozen=True):
+    """How full all gates of an event are on a day."""
 
     event_id: UUID
     day: dt.date
-    gate_id: UUID
-    inside: int
-    capacity: int | None
-    """The lower of its capacity and its hard limit; None where it has neither."""
+    gates: msgspec.Raw
+    """As followers of the event are told: of each gate its id, occupancy, capacity and percentage."""
 
 
 class WrittenCounts(msgspec.Struct, frozen=True):
@@ -64,5 +62,5 @@ class WrittenCounts(msgspec.Struct, frozen=True):
 
     counts: list[Counted]
     """Those that changed."""
-    gates: list[GateLevel]
-    """All gates of the events whose counts changed."""
+    levels: list[GateLevels]
+    """Of each event and day that somebody passed on."""

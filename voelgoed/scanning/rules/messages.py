@@ -1,10 +1,11 @@
 """What followers of a gate, and of an event's occupancy, are told."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
-from voelgoed.scanning.model.occupancy import GateLevel
+import msgspec
+
 from voelgoed.scanning.model.scans import Scan, SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchStatus
@@ -59,8 +60,8 @@ def denied(scan: Scan) -> dict[str, object]:
     }
 
 
-def counted(scan: Scan, gates: Sequence[GateLevel] = ()) -> dict[str, object]:
-    """To those who watch the event. The levels of all its gates, where they are given: of scans that
+def counted(scan: Scan, gates: msgspec.Raw | None = None) -> dict[str, object]:
+    """To those who watch the event. With the levels of all its gates, where they are given: of scans that
     are written together, with the last."""
     current, capacity = scan.event_current or 0, scan.details.event_capacity or 1
     message: dict[str, object] = {
@@ -74,19 +75,9 @@ def counted(scan: Scan, gates: Sequence[GateLevel] = ()) -> dict[str, object]:
         "total_occupancy": current,
         "percent_full": percent_full(current, capacity),
     }
-    if gates:
-        message["occupancy_levels"] = {"gates": [_level(gate) for gate in gates]}
+    if gates is not None:
+        message["occupancy_levels"] = {"gates": gates}
     return message
-
-
-def _level(gate: GateLevel) -> dict[str, object]:
-    percent = percent_full(gate.inside, gate.capacity) if gate.capacity else None
-    return {
-        "gate_id": gate.gate_id,
-        "occupancy": gate.inside,
-        "capacity": gate.capacity,
-        "percent": percent,
-    }
 
 
 def recounted(event_id: UUID) -> dict[str, object]:

@@ -208,9 +208,12 @@ async def write_plan(tx: Transaction, plan: AdmissionPlan) -> WrittenCounts | No
                                 changes jsonb, ip text, user_agent text)
                 ), level AS (
                     -- What this statement itself counts, the snapshot that it reads does not show.
-                    SELECT gate.event_id, of_event.day, gate.id AS gate_id,
-                           greatest(coalesce(changed.inside, held.inside, 0), 0) AS inside,
-                           least(gate.capacity, gate.hard_capacity_limit) AS capacity
+                    SELECT gate.event_id, of_event.day,
+                           json_agg(json_build_object(
+                               'gate_id', gate.id, 'occupancy', present.inside,
+                               'capacity', present.capacity,
+                               'percent', 100 * present.inside / present.capacity)
+                               ORDER BY gate.id) AS gates
                       FROM counted AS of_event
                       JOIN gate ON gate.event_id = of_event.event_id
                       LEFT JOIN counted AS changed
@@ -219,8 +222,12 @@ async def write_plan(tx: Transaction, plan: AdmissionPlan) -> WrittenCounts | No
                       LEFT JOIN occupancy AS held
                              ON held.event_id = gate.event_id AND held.day = of_event.day
                             AND held.scope = 'gate' AND held.scope_id = gate.id
+                     CROSS JOIN LATERAL (
+                           SELECT greatest(coalesce(changed.inside, held.inside, 0), 0) AS inside,
+                                  least(gate.capacity, gate.hard_capacity_limit) AS capacity
+                           ) AS present
                      WHERE of_event.scope = 'event'
-                     ORDER BY gate.id
+                     GROUP BY gate.event_id, of_event.day
                 )
                 SELECT json_build_object('counts', (
                     SELECT coalesce(json_agg(counted), '[]') FROM counted
@@ -232,7 +239,7 @@ async def write_plan(tx: Transaction, plan: AdmissionPlan) -> WrittenCounts | No
                                   AND counted.day = room.day AND counted.inside > room.most)
                            THEN abort('VG001', 'the room at a gate was taken meanwhile')
                            ELSE true END
-                ), 'gates', (SELECT coalesce(json_agg(level), '[]') FROM level))::text
+                ), 'levels', (SELECT coalesce(json_agg(level), '[]') FROM level))::text
                  WHERE CASE WHEN current_organization() <> $1
                             THEN abort('VG002', 'the connection is set to another organisation')
                             ELSE true END
