@@ -300,7 +300,7 @@ class Database:
 
     @asynccontextmanager
     async def at_once(self, organization_id: UUID) -> AsyncGenerator[Transaction]:
-        """What is gathered is one statement, one round trip, and a transaction by itself. Nothing is
+        """Each `statement`, and what is gathered, is one round trip and a transaction by itself. Nothing is
         locked between two of them: what is written must check that it still may be, or `abort` with
         CHANGED_MEANWHILE."""
         async with self._acquired(self._at_once) as connection:

@@ -177,25 +177,16 @@ async def _errors_of(tx: Transaction, refused: Sequence[ScanDecision]) -> list[D
 
 
 async def _find(tx: Transaction, asked: Questions) -> Findings:
-    """In one round trip, or two where a ticket was at more than one gate."""
-    found = Findings(tickets=[], sightings=[], gates=[], devices=[])
-
-    async def tickets() -> None:
-        if asked.tickets:
-            found.tickets.extend(await store.count_ticket_scans(tx, asked.tickets))
-
-    async def gates() -> None:
-        if asked.gates:
-            found.gates.extend(await store.count_gate_scans(tx, asked.gates))
-
-    async def devices() -> None:
-        if asked.devices:
-            refusals = [refusal.code for refusal in ERROR_REFUSALS]
-            found.devices.extend(
-                await store.count_device_errors(tx, asked.devices, list(ERROR_REASONS), refusals)
-            )
-
-    await tx.gather(tickets(), gates(), devices())
+    """Scans that were counted, and the gates of a ticket that was at more than one."""
+    refusals = [refusal.code for refusal in ERROR_REFUSALS]
+    found = Findings(
+        tickets=await store.count_ticket_scans(tx, asked.tickets) if asked.tickets else [],
+        sightings=[],
+        gates=await store.count_gate_scans(tx, asked.gates) if asked.gates else [],
+        devices=await store.count_device_errors(tx, asked.devices, list(ERROR_REASONS), refusals)
+        if asked.devices
+        else [],
+    )
     elsewhere = {each.ticket_id for each in found.tickets if each.is_elsewhere}
     if elsewhere:
         again = [each for each in asked.tickets if each.ticket_id in elsewhere]

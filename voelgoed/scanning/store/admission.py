@@ -234,10 +234,10 @@ async def write_plan(tx: Transaction, plan: AdmissionPlan) -> WrittenCounts | No
                      WHERE CASE WHEN EXISTS (
                                SELECT 1
                                  FROM json_to_recordset($9::json)
-                                   AS room (gate_id uuid, day date, most integer)
-                                WHERE counted.scope = 'gate' AND counted.scope_id = room.gate_id
-                                  AND counted.day = room.day AND counted.inside > room.most)
-                           THEN abort('VG001', 'the room at a gate was taken meanwhile')
+                                   AS checked (gate_id uuid, day date, most integer)
+                                WHERE counted.scope = 'gate' AND counted.scope_id = checked.gate_id
+                                  AND counted.day = checked.day AND counted.inside > checked.most)
+                           THEN abort('VG001', 'a gate became full meanwhile')
                            ELSE true END
                 ), 'levels', (SELECT coalesce(json_agg(level), '[]') FROM level))::text
                  WHERE CASE WHEN current_organization() <> $1
