@@ -131,8 +131,10 @@ async def read_facts(
     return _facts.decode(text)
 
 
-async def write_plan(tx: Transaction, plan: AdmissionPlan) -> WrittenCounts | None:
-    """Gives the counts as they are then. None, and nothing is written, where meanwhile a ticket was
+async def write_plan(
+    tx: Transaction, plan: AdmissionPlan, *, with_levels: bool
+) -> WrittenCounts | None:
+    """Gives the counts as they are then; on request, also how full all gates are. None, and nothing is written, where meanwhile a ticket was
     changed, an id was used, or a gate became too full for somebody whom the rule let in."""
     try:
         with refusing("scan_pkey", ChangedMeanwhile):
@@ -226,7 +228,7 @@ async def write_plan(tx: Transaction, plan: AdmissionPlan) -> WrittenCounts | No
                            SELECT greatest(coalesce(changed.inside, held.inside, 0), 0) AS inside,
                                   least(gate.capacity, gate.hard_capacity_limit) AS capacity
                            ) AS present
-                     WHERE of_event.scope = 'event'
+                     WHERE $10 AND of_event.scope = 'event'
                      GROUP BY gate.event_id, of_event.day
                 )
                 SELECT json_build_object('counts', (
@@ -253,6 +255,7 @@ async def write_plan(tx: Transaction, plan: AdmissionPlan) -> WrittenCounts | No
                 json_text(plan.audit),
                 tx.now,
                 json_text(plan.capacity),
+                with_levels,
             )
     except ChangedMeanwhile:
         return None
