@@ -18,7 +18,13 @@ from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.migrate import migrate
 
 PACKAGE = Path(__file__).parents[1] / "voelgoed"
-QUERY_ARGUMENT = {"rows": 1, "row": 1, "value": 1, "run": 0}  # methods of Transaction ...
+QUERY_ARGUMENT = {
+    "rows": 1,
+    "row": 1,
+    "value": 1,
+    "run": 0,
+    "statement": 0,
+}  # methods of Transaction ...
 QUERY_ARGUMENT_OF_DATABASE = {"call": 1, "organizations_with": 0}  # ... and of Database
 RAW_METHODS = {"fetch", "fetchrow", "fetchval", "execute", "executemany"}
 PASSES_QUERIES_ON = ("infra/database.py", "infra/bundle.py")

@@ -131,3 +131,37 @@ async def test_a_connection_that_lost_its_setting_is_set_again(services: Service
             await tx.connection.execute("RESET ALL")
             await tx.gather(names(tx, []))
     assert [each.name for each in await read(services.database, tenant.id)] == ["Acme"]
+
+
+RENAME = """
+    WITH renamed AS (UPDATE organization SET name = $3 WHERE name = $2 RETURNING name)
+    SELECT (SELECT name FROM renamed
+            WHERE CASE WHEN current_organization() <> $1
+                       THEN abort('VG002', 'the connection is set to another organisation')
+                       ELSE true END)
+     WHERE CASE WHEN (SELECT count(*) FROM renamed) = 0
+                THEN abort('VG001', 'it has another name') ELSE true END
+"""
+
+
+async def test_a_statement_is_a_transaction_by_itself(services: Services, tenant: Tenant):
+    with pytest.raises(ZeroDivisionError):
+        async with services.database.at_once(tenant.id) as tx:
+            assert await tx.statement(RENAME, "Acme", "Kept") == "Kept"
+            raise ZeroDivisionError
+    assert [each.name for each in await read(services.database, tenant.id)] == ["Kept"]
+
+
+async def test_a_statement_that_finds_a_change_writes_nothing_and_others_go_on(
+    services: Services, tenant: Tenant
+):
+    async with services.database.at_once(tenant.id) as tx:
+        with pytest.raises(ChangedMeanwhile):
+            await tx.statement(RENAME, "Somebody", "Never")
+        assert await tx.statement(RENAME, "Acme", "New") == "New"
+
+
+async def test_a_statement_that_selects_no_text_is_a_fault(services: Services, tenant: Tenant):
+    async with services.database.at_once(tenant.id) as tx:
+        with pytest.raises(TypeError, match="not a text"):
+            await tx.statement("SELECT CASE WHEN current_organization() <> $1 THEN 'x' END")

@@ -43,9 +43,9 @@ async def test_what_a_device_sends_in_error_counts_though_it_is_no_scan(world: W
     for ticket in tickets[1:]:
         assert await world.verdict(device, ticket.code) == "admitted"
     off = (world.now + timedelta(hours=1)).isoformat()
-    await refused(world, device, "no ticket!", "invalid_ticket_code_format")
+    await refused(world, device, "no ticket!", "invalid_ticket_code_length")
     await refused(world, device, tickets[0].code, "timestamp_out_of_range", scanned_at=off)
-    await refused(world, beside, "no ticket!", "invalid_ticket_code_format")
+    await refused(world, beside, "no ticket!", "invalid_ticket_code_length")
     assert await malfunctions(world) == []
     await refused(world, device, tickets[1].code, "scan_id_reused", scan_id=scan_id)
     [alert] = await malfunctions(world)
@@ -111,21 +111,21 @@ async def test_a_device_that_is_nowhere_errs_at_no_event(world: World):
 async def test_errors_of_a_while_ago_are_forgotten(world: World, clock: MovableClock):
     device = await world.device()
     for _ in range(19):
-        await refused(world, device, "no ticket!", "invalid_ticket_code_format")
+        await refused(world, device, "no ticket!", "invalid_ticket_code_length")
     clock.ahead += timedelta(minutes=10, seconds=1)
-    await refused(world, device, "no ticket!", "invalid_ticket_code_format")
+    await refused(world, device, "no ticket!", "invalid_ticket_code_length")
     assert await alerts(world) == []
 
 
 async def test_with_another_key_a_device_is_still_the_one_that_erred(world: World):
     device = await world.device()
     for _ in range(19):
-        await refused(world, device, "no ticket!", "invalid_ticket_code_format")
+        await refused(world, device, "no ticket!", "invalid_ticket_code_length")
     body = {"rotation_id": str(uuid4())}
     path = "/api/scanning/key-rotations"
     answer = await world.client.post(path, json=body, headers=device.headers)
     renewed = Device(device.id, answer.json()["data"]["api_key"], device.gate)
-    await refused(world, renewed, "no ticket!", "invalid_ticket_code_format")
+    await refused(world, renewed, "no ticket!", "invalid_ticket_code_length")
     assert len(await malfunctions(world)) == 1
 
 

@@ -1,7 +1,10 @@
 """`POST /api/scans` as the document has it: what it answers, and what is true afterwards."""
 
 from datetime import datetime
-from uuid import UUID
+from typing import LiteralString
+from uuid import UUID, uuid4
+
+import pytest
 
 from tests.scanning.support import LATER, World
 
@@ -84,3 +87,57 @@ async def test_re_entry_after_the_window(world: World, clock):
     assert answer.json()["entry_number"] == 2
     assert answer.json()["message"] == "✓ Entry permitted. Welcome back!"
     assert (await world.inside())["event"] == 1, "nobody is inside twice"
+
+
+async def test_a_full_gate_is_answered_with_its_numbers(world: World):
+    device, (first, second) = await world.device(), await world.tickets(2)
+    await limit_gates(world, "hard_capacity_limit = 1")
+    assert await world.verdict(device, first.code) == "admitted"
+    scan_id = str(uuid4())
+    answer = (await world.scan(device, second.code, scan_id=scan_id)).json()
+    assert (answer["reason"], answer["current"], answer["capacity"]) == ("gate_at_capacity", 1, 1)
+    again = (await world.scan(device, second.code, scan_id=scan_id)).json()
+    assert again == answer
+
+
+async def test_beyond_its_capacity_a_gate_lets_in_with_a_warning(world: World):
+    """What is meant is not enforced; a hard limit is."""
+    device, (first, second) = await world.device(), await world.tickets(2)
+    await limit_gates(world, "capacity = 1")
+    within = (await world.scan(device, first.code)).json()
+    assert (within["status"], "warning" in within) == ("admitted", False)
+    beyond = (await world.scan(device, second.code)).json()
+    assert (beyond["status"], beyond["warning"]) == ("admitted", "gate_over_capacity")
+    left = (await world.scan(device, first.code, direction="exit")).json()
+    assert (left["status"], "warning" in left) == ("admitted", False)
+
+
+async def test_an_event_that_is_not_live_is_answered_with_its_status(world: World):
+    device, ticket = await world.device(), await world.ticket()
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("UPDATE event SET status = 'published'")
+    answer = (await world.scan(device, ticket.code)).json()
+    told = (answer["reason"], answer["current_status"], answer["expected"])
+    assert told == ("event_not_live", "published", "live")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "details"),
+    [
+        ("3KQR-7F92", "invalid_ticket_code_length", {"provided": 9}),
+        ("3KQR-7F92-4M1X-8", "invalid_ticket_code_length", {"provided": 16}),
+        ("3KQR-7F92-4M1?", "invalid_ticket_code_format", {}),
+        ("VG1-is-no-barcode", "invalid_ticket_code_format", {}),
+    ],
+)
+async def test_a_text_that_is_no_code_is_refused_as_written(
+    world: World, text: str, error: str, details: dict[str, int]
+):
+    answer = await world.scan(await world.device(), text)
+    assert answer.status_code == 422
+    assert (answer.json()["error"], answer.json()["details"]) == (error, details)
+
+
+async def limit_gates(world: World, setting: LiteralString) -> None:
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.connection.execute(f"UPDATE gate SET {setting}")

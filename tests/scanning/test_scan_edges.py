@@ -293,7 +293,8 @@ async def test_what_is_wrong_with_a_request_is_named(
 async def test_what_is_no_code_of_ours_is_refused_and_recorded(world: World):
     device = await world.device()
     answer = await world.scan(device, "https://example.org/menu")
-    assert (answer.status_code, answer.json()["error"]) == (422, "invalid_ticket_code_format")
+    assert (answer.status_code, answer.json()["error"]) == (422, "invalid_ticket_code_length")
+    assert answer.json()["details"] == {"provided": len("https://example.org/menu")}
     [entry] = await world.rows("SELECT * FROM audit_entry WHERE action = 'scan_refused'")
     assert entry["actor_id"] == device.id
 

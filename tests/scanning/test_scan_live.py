@@ -21,11 +21,12 @@ from tests.scanning.node_support import (
     subscribe,
     unsubscribe,
 )
-from tests.scanning.support import Device, World, a_world
+from tests.scanning.support import LATER, Device, World, a_world
 from tests.support import MovableClock, Tenant
 from voelgoed import live as module
 from voelgoed.events.model import Gate
 from voelgoed.infra.database import Message
+from voelgoed.scanning.actions import scan_pipeline
 from voelgoed.services import Services
 
 
@@ -71,6 +72,7 @@ async def test_those_at_the_gate_hear_what_is_written(world: World):
                 "status": "admitted",
                 "seat_info": answers[0]["seat_info"],
                 "scanned_at": answers[0]["scanned_at"],
+                "scan_time": answers[0]["scanned_at"],
                 "gate_occupancy": 1,
                 "timestamp": answers[0]["scanned_at"],
             }
@@ -110,11 +112,12 @@ async def test_those_who_watch_the_event_hear_what_is_written(world: World):
             "occupancy_levels": {
                 "gates": [
                     {
-                        "gate_id": str(world.gates[1].id),
-                        "occupancy": 1,
+                        "gate_id": str(gate.id),
+                        "occupancy": int(gate is world.gates[1]),
                         "capacity": 500,
                         "percent": 0,
                     }
+                    for gate in world.gates
                 ]
             },
         }
@@ -370,3 +373,42 @@ async def test_who_does_not_read_never_slows_a_scan_and_is_told_to_read_again(
         frame = await hear(idle, topic)
         while frame["type"] != "resync":
             frame = await hear(idle, topic)
+
+
+async def test_levels_are_of_the_day_on_which_somebody_comes(
+    world: World, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+):
+    """Also where they count as inside since another day, whose counts change too."""
+    monkeypatch.setattr(scan_pipeline, "LEVELS_S", 0.0)
+    device, ticket = await world.device(), await world.ticket()
+    assert await world.verdict(device, ticket.code) == "admitted"
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("UPDATE ticket SET last_entry_day = last_entry_day + 1")
+        await tx.run("UPDATE occupancy SET day = day + 1")
+    clock.ahead += LATER
+    topic = of_event(world)
+    async with socket(world, world.tenant.as_("organiser")) as staff:
+        await world.services.live.is_idle()
+        await subscribe(staff, topic)
+        assert await world.verdict(device, ticket.code) == "admitted"
+        gates = (await told(staff, topic))["occupancy_levels"]["gates"]
+        levels = {each["gate_id"]: each["occupancy"] for each in gates}
+        assert levels == {str(gate.id): int(gate is world.gates[0]) for gate in world.gates}
+
+
+async def test_levels_of_all_gates_are_told_now_and_then(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    """Every message says how full its own gate is."""
+    monkeypatch.setattr(scan_pipeline, "LEVELS_S", 3600.0)
+    device, tickets = await world.device(), await world.tickets(2)
+    topic = of_event(world)
+    async with socket(world, world.tenant.as_("organiser")) as staff:
+        await world.services.live.is_idle()
+        await subscribe(staff, topic)
+        for ticket in tickets:
+            assert await world.verdict(device, ticket.code) == "admitted"
+        first, second = await told(staff, topic), await told(staff, topic)
+    assert len(first["occupancy_levels"]["gates"]) == len(world.gates)
+    assert "occupancy_levels" not in second
+    assert (first["gate_occupancy"], second["gate_occupancy"]) == (1, 2)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.scanning.support import LATER, World, a_world
 from tests.support import MovableClock, Tenant
-from voelgoed.scanning.actions.batch import NEVER_OVERRIDDEN
+from voelgoed.scanning.rules.admit_batch import NEVER_OVERRIDDEN
 from voelgoed.services import Services
 
 ADMISSIONS = "/api/scanning/admissions"

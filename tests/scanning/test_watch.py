@@ -12,9 +12,9 @@ from tests.scanning.support import World
 from tests.support import Tenant
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.scanning.actions import watch as watch_module
-from voelgoed.scanning.actions.scan_requests import Credential, Outcome, Wanted
 from voelgoed.scanning.actions.watch import WAITING_MAX
 from voelgoed.scanning.metrics import scans_unwatched
+from voelgoed.scanning.model.admission import DeviceCredential, ScanDecision, ScanRequest
 from voelgoed.services import Services
 
 
@@ -83,21 +83,21 @@ async def test_what_could_not_be_looked_at_is_looked_at_when_the_database_is_bac
 async def test_too_many_that_wait_are_dropped_and_counted(services: Services, tenant: Tenant):
     watch, before = services.watch, scans_unwatched._value.get()
     for _ in range(3):
-        watch.note(tenant.id, [an_outcome(services, tenant)] * (WAITING_MAX // 2))
+        watch.note(tenant.id, [a_decision(services, tenant)] * (WAITING_MAX // 2))
     await watch.is_idle()
     dropped = scans_unwatched._value.get() - before
     assert dropped == WAITING_MAX // 2
 
 
-def an_outcome(services: Services, tenant: Tenant) -> Outcome:
+def a_decision(services: Services, tenant: Tenant) -> ScanDecision:
     """Of a scan that was sent again: nothing to look at."""
     now = services.clock.now()
-    return Outcome(
-        Wanted(
+    return ScanDecision(
+        ScanRequest(
             caller=tenant.caller(),
-            by=Credential(1, uuid4()),
+            by=DeviceCredential(1, uuid4()),
             scan_id=uuid4(),
-            given=UNKNOWN,
+            text=UNKNOWN,
             presented=None,
             direction="entry",
             scanned_at=now,

@@ -150,6 +150,21 @@ class Transaction:
         count = status.rpartition(" ")[2]
         return int(count) if count.isdecimal() else 0
 
+    async def statement(self, query: LiteralString, *values: object) -> str:
+        """One statement that is a transaction by itself, on a connection of `Database.at_once`; gives
+        the one text that it selects. `$1` is the organisation: the statement must compare it with
+        `current_organization()` and abort with VG002 where the connection is set to another. It aborts
+        with VG001 where what it writes was decided from what is not so any more."""
+        try:
+            text: object = await self.connection.fetchval(query, self.organization_id, *values)
+        except asyncpg.PostgresError as fault:
+            if fault.sqlstate == CHANGED_MEANWHILE:
+                raise ChangedMeanwhile() from None
+            raise
+        if not isinstance(text, str):
+            raise TypeError(f"the statement gave {type(text).__name__}, not a text")
+        return text
+
     def _require_time(self) -> None:
         assert not self._is_at_once, "what happens at once is gathered"
 
@@ -291,7 +306,7 @@ class Database:
 
     @asynccontextmanager
     async def at_once(self, organization_id: UUID) -> AsyncGenerator[Transaction]:
-        """What is gathered is one statement, one round trip, and a transaction by itself. Nothing is
+        """Each `statement`, and what is gathered, is one round trip and a transaction by itself. Nothing is
         locked between two of them: what is written must check that it still may be, or `abort` with
         CHANGED_MEANWHILE."""
         async with self._acquired(self._at_once) as connection:

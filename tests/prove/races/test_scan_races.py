@@ -20,11 +20,19 @@ from tests.prove.length import rounds
 from tests.scanning.support import Device, World, a_world
 from tests.seating.race_support import a_node
 from tests.support import MovableClock, a_client, a_tenant
-from voelgoed.scanning.actions import batch as batch_module
-from voelgoed.scanning.actions.batch import Batch
-from voelgoed.scanning.actions.scan_requests import Override, Wanted
+from voelgoed.infra.database import Transaction
+from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
 from voelgoed.scanning.actions.supervision import annul
+from voelgoed.scanning.model.admission import (
+    AdmissionFacts,
+    AdmissionPlan,
+    LastEntry,
+    Override,
+    ScanRequest,
+)
+from voelgoed.scanning.model.occupancy import WrittenCounts
 from voelgoed.scanning.model.supervision import Annulment
+from voelgoed.scanning.rules import admit_batch
 from voelgoed.scanning.rules.facts import attendance_of
 from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.services import Services
@@ -109,18 +117,24 @@ async def test_one_ticket_at_fifty_gates_enters_once(venue: Venue):
 
 @pytest.fixture
 def both_have_looked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two batches that are decided after both have read."""
-    looked, together = asyncio.Barrier(2), Batch.decide
+    """Two batches that are decided after both have been read."""
+    looked, plan = asyncio.Barrier(2), ScanPipeline._plan
 
-    async def decide(batch: Batch) -> None:
-        if not looked.broken and not batch.outcomes[0].wanted.last:
+    async def plan_later(
+        pipeline: ScanPipeline,
+        tx: Transaction,
+        requests: Sequence[ScanRequest],
+        facts: AdmissionFacts,
+        hints: dict[str, LastEntry],
+    ) -> AdmissionPlan:
+        if not looked.broken and not hints:
             with contextlib.suppress(asyncio.BrokenBarrierError):
                 async with asyncio.timeout(20):
                     await looked.wait()
                 await looked.abort()  # who tries again does not wait for anybody
-        await together(batch)
+        return await plan(pipeline, tx, requests, facts, hints)
 
-    monkeypatch.setattr(Batch, "decide", decide)
+    monkeypatch.setattr(ScanPipeline, "_plan", plan_later)
 
 
 @on_two_nodes
@@ -141,7 +155,7 @@ async def test_control_without_the_check_a_ticket_enters_twice(
     def as_if_locked(ticket: ScannedTicket) -> Attendance:
         return msgspec.structs.replace(attendance_of(ticket), seen=None)
 
-    monkeypatch.setattr(batch_module, "attendance_of", as_if_locked)
+    monkeypatch.setattr(admit_batch, "attendance_of", as_if_locked)
     world, ticket = venue.world, await venue.world.ticket("A1")
     answers = await venue.all_at_once(ticket.code, world.devices[:2])
     assert Counter(answer["status"] for answer in answers) == {"admitted": 2}
@@ -261,13 +275,13 @@ async def test_who_is_let_in_by_hand_makes_no_room_for_others(
         await tx.run("UPDATE gate SET hard_capacity_limit = 2")
     inside, last, other = [ticket.code for ticket in await world.tickets(3)]
 
-    def wish(code: str) -> Wanted:
+    def request_for(code: str) -> ScanRequest:
         now = world.now
-        return Wanted(
+        return ScanRequest(
             caller=world.tenant.caller("gate_supervisor"),
             by=Override(world.gates[0].id, "known to me"),
             scan_id=uuid4(),
-            given=code,
+            text=code,
             presented=read_presented(code),
             direction="entry",
             scanned_at=now,
@@ -275,19 +289,24 @@ async def test_who_is_let_in_by_hand_makes_no_room_for_others(
         )
 
     first, second = (node.scans for node in venue.nodes)
-    await first.submit(wish(inside))
+    await first.submit(request_for(inside))
     request.getfixturevalue("both_have_looked")
-    written, write = asyncio.Event(), Batch.write
+    written, commit = asyncio.Event(), ScanPipeline._commit
 
-    async def the_larger_later(batch: Batch) -> None:
-        if len(batch.outcomes) == 2:
+    async def the_larger_later(
+        pipeline: ScanPipeline, tx: Transaction, plan: AdmissionPlan
+    ) -> WrittenCounts | None:
+        if len(plan.decisions) == 2:
             await asyncio.wait_for(written.wait(), 20)
-        await write(batch)
+        counts = await commit(pipeline, tx, plan)
         written.set()
+        return counts
 
-    monkeypatch.setattr(Batch, "write", the_larger_later)
+    monkeypatch.setattr(ScanPipeline, "_commit", the_larger_later)
     await asyncio.gather(
-        first.submit(wish(inside)), first.submit(wish(last)), second.submit(wish(other))
+        first.submit(request_for(inside)),
+        first.submit(request_for(last)),
+        second.submit(request_for(other)),
     )
     by_rule = await world.rows(
         "SELECT ticket_code FROM scan WHERE details->>'overridden' IS NULL ORDER BY 1"

@@ -60,7 +60,7 @@ async def test_attempts_are_scan_rows_are_audit_rows(
     await asyncio.gather(*(steward(number) for number in range(AT_ONCE)))
 
     assert told.total() == SCANS
-    refused = told.pop("invalid_ticket_code_format")
+    refused = told.pop("invalid_ticket_code_length")
     rows = await world.rows(
         "SELECT coalesce(reason_denied, status) AS outcome, count(*) FROM scan GROUP BY 1"
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
@@ -18,7 +18,7 @@ from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.store import stations
 from voelgoed.seating.actions.views import load_layout
 from voelgoed.seating.rules.plan import Plan
-from voelgoed.ticketing.model.admissions import TicketPlace
+from voelgoed.ticketing.model.admissions import ScannedTicket, TicketPlace
 from voelgoed.ticketing.rules.words import seat_notes
 
 log = structlog.get_logger()
@@ -38,17 +38,8 @@ class _Fetching:
     wanted_until: float
 
 
-class PlansMissing(Exception):
-    """Layouts are not at hand; it takes too long to fetch one while tickets are locked."""
-
-    def __init__(self, organization_id: UUID, lineages: dict[UUID, UUID]) -> None:
-        self.organization_id = organization_id
-        self.lineages = lineages
-        """By layout."""
-
-
 class EventContext:
-    """Neither can be wrong: days belong to a version of their event, a layout never changes."""
+    """Neither can be out of date: days belong to a version of their event, a layout never changes."""
 
     def __init__(self, database: Database, cache: Cache) -> None:
         self._database = database
@@ -67,17 +58,22 @@ class EventContext:
                 days = self._days[version] = await stations.find_days(tx, gate.event_id)
         return days
 
-    def require_plans(self, organization_id: UUID, gates: Iterable[ScanningGate]) -> None:
-        """Only for so long: a seat's label is better than no answer."""
-        missing = {
+    async def days_of(
+        self, organization_id: UUID, gates: Iterable[ScanningGate]
+    ) -> dict[UUID, Sequence[EventDay]]:
+        """By event."""
+        return {gate.event_id: await self.days(organization_id, gate) for gate in gates}
+
+    def missing_layouts(self, gates: Iterable[ScanningGate]) -> dict[UUID, UUID]:
+        """Layouts that should be fetched before scans at these gates are answered, with their
+        lineages. Only for so long: a seat's label is better than no answer."""
+        return {
             gate.layout_id: gate.lineage_id
             for gate in gates
             if gate.layout_id is not None
             and gate.lineage_id is not None
             and self._is_worth_waiting_for(gate.layout_id)
         }
-        if missing:
-            raise PlansMissing(organization_id, missing)
 
     def _is_worth_waiting_for(self, layout_id: UUID) -> bool:
         if layout_id in self._plans:
@@ -85,17 +81,16 @@ class EventContext:
         fetching = self._fetching.get(layout_id)
         return fetching is None or time.monotonic() < fetching.wanted_until
 
-    async def bring(self, missing: PlansMissing) -> None:
-        """Waits a moment. Each is fetched once, whoever waits for it, and however long it takes."""
+    async def fetch_layouts(self, organization_id: UUID, lineages: Mapping[UUID, UUID]) -> None:
+        """Waits a moment. Each layout is fetched once, however many wait for it, and however long it
+        takes."""
         wanted_until = time.monotonic() + WAIT_FOR_PLAN_S
-        for layout_id, lineage_id in missing.lineages.items():
+        for layout_id, lineage_id in lineages.items():
             if layout_id not in self._fetching:
-                task = asyncio.create_task(
-                    self._fetch(missing.organization_id, layout_id, lineage_id)
-                )
+                task = asyncio.create_task(self._fetch(organization_id, layout_id, lineage_id))
                 self._fetching[layout_id] = _Fetching(task, wanted_until)
                 task.add_done_callback(partial(self._forget_fetching, layout_id))
-        fetching = [self._fetching[layout_id] for layout_id in missing.lineages]
+        fetching = [self._fetching[layout_id] for layout_id in lineages]
         left = max(each.wanted_until for each in fetching) - time.monotonic()
         await asyncio.wait({each.task for each in fetching}, timeout=max(0.0, left))
 
@@ -113,7 +108,7 @@ class EventContext:
         else:
             self._plans[layout_id] = loaded.plan
 
-    def seat(self, layout_id: UUID | None, place: TicketPlace) -> SeatInfo | None:
+    def seat(self, layout_id: UUID | None, place: TicketPlace | ScannedTicket) -> SeatInfo | None:
         """None for a ticket that is for no place of the layout."""
         seat_id, zone_id = place.seat_id, place.zone_id
         plan = None if layout_id is None else self._plans.get(layout_id)

@@ -15,7 +15,11 @@ from voelgoed.scanning.actions.alerts import raise_alerts, resolve_double_entrie
 from voelgoed.scanning.model.alerts import Suspicion
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.occupancy import Counted
-from voelgoed.scanning.model.sync_facts import NewBatch, SyncedScan, SyncSuccess
+from voelgoed.scanning.model.sync_facts import (
+    NewBatch,
+    SyncedScan,
+    SyncSuccess,
+)
 from voelgoed.scanning.rules.alerts import alerts_topic
 from voelgoed.scanning.rules.conflicts import suspicion_of
 from voelgoed.scanning.rules.history_plan import HistoryPlan

@@ -10,7 +10,7 @@ from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
 from voelgoed.scanning.actions.history_commit import commit_history, forget_last_scans
 from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
-from voelgoed.scanning.actions.scan_requests import Override, Wanted
+from voelgoed.scanning.model.admission import Override, ScanRequest
 from voelgoed.scanning.model.refusals import ScanNotAdmitted, ScanNotFound, SearchTooShort
 from voelgoed.scanning.model.scan_history import HistoryScan
 from voelgoed.scanning.model.scans import Answer
@@ -46,22 +46,23 @@ SCANS_SHOWN_MAX = 100
 
 
 async def admit_by_hand(
-    database: Database, desk: ScanPipeline, caller: Caller, new: ManualAdmission
+    database: Database, pipeline: ScanPipeline, caller: Caller, new: ManualAdmission
 ) -> Answer:
     """Whatever the rule says of gate, time, limits and window. It is a scan like any other, with who
-    wanted it and why."""
+    asked for it and why."""
     now = database.clock.now()
-    wanted = Wanted(
+    request = ScanRequest(
         caller=caller,
         by=Override(new.gate_id, new.reason),
         scan_id=new.scan_id or new_id(),
-        given=new.ticket_code.strip(),
+        audit_id=new_id(),
+        text=new.ticket_code.strip(),
         presented=read_presented(new.ticket_code),
         direction=new.direction,
         scanned_at=now,
         received_at=now,
     )
-    return await desk.submit(wanted)
+    return await pipeline.submit(request)
 
 
 async def annul(database: Database, caller: Caller, scan_id: UUID, new: Annulment) -> None:

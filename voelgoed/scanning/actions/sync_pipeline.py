@@ -25,9 +25,10 @@ from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.blocking import block_devices
 from voelgoed.scanning.actions.figures import count_synced
 from voelgoed.scanning.actions.history_commit import commit_history, forget_last_scans
-from voelgoed.scanning.actions.last_scans import Entered, LastScans
+from voelgoed.scanning.actions.last_scans import LastScans
 from voelgoed.scanning.actions.own_device import DeviceCaller, own_device
 from voelgoed.scanning.actions.policies import policies_of
+from voelgoed.scanning.model.admission import TicketEntry
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
@@ -298,7 +299,7 @@ class SyncPipeline:
         results = [result for each in plan.deliveries for result in each.results]
         count_synced(results, now)
         entries = [
-            Entered(row, ticket.barcode_hash, window)
+            TicketEntry(row, ticket.barcode_hash, window)
             for each in results
             if (row := each.row) is not None
             and (ticket := each.ticket) is not None

@@ -13,8 +13,8 @@ from voelgoed.infra.refusal import StorageUnavailable
 from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.blocking import block_devices
 from voelgoed.scanning.actions.policies import policies_of
-from voelgoed.scanning.actions.scan_requests import Outcome
 from voelgoed.scanning.metrics import scans_unwatched
+from voelgoed.scanning.model.admission import ScanDecision
 from voelgoed.scanning.model.alerts import DeviceError, Findings, Questions, Round
 from voelgoed.scanning.model.refusals import TimestampOutOfRange
 from voelgoed.scanning.rules.fraud import (
@@ -31,7 +31,7 @@ log = structlog.get_logger()
 
 COLLECT_S = 0.5
 WAITING_MAX = 5_000
-"""Outcomes. At a thousand a second, five seconds of them."""
+"""Decisions. At a thousand a second, five seconds of them."""
 PAUSE_S = (0.5, 1.0, 2.0, 5.0)
 """After the first, second, ... time that PostgreSQL did not answer."""
 DRAIN_S = 1.0
@@ -40,18 +40,18 @@ DRAIN_S = 1.0
 class FraudWatch:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: deque[tuple[UUID, Sequence[Outcome]]] = deque()
+        self._waiting: deque[tuple[UUID, Sequence[ScanDecision]]] = deque()
         self._waiting_count = 0
         self._task: asyncio.Task[None] | None = None
         self._hurry = asyncio.Event()
         self._stopping = False
 
-    def note(self, organization_id: UUID, outcomes: Sequence[Outcome]) -> None:
+    def note(self, organization_id: UUID, decisions: Sequence[ScanDecision]) -> None:
         """Called after a commit; returns at once."""
         if self._stopping:
             return
-        self._waiting.append((organization_id, outcomes))
-        self._waiting_count += len(outcomes)
+        self._waiting.append((organization_id, decisions))
+        self._waiting_count += len(decisions)
         self._drop_oldest()
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="fraud-watch")
@@ -71,9 +71,9 @@ class FraudWatch:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    def _put_back(self, organization_id: UUID, outcomes: Sequence[Outcome]) -> None:
-        self._waiting.appendleft((organization_id, outcomes))
-        self._waiting_count += len(outcomes)
+    def _put_back(self, organization_id: UUID, decisions: Sequence[ScanDecision]) -> None:
+        self._waiting.appendleft((organization_id, decisions))
+        self._waiting_count += len(decisions)
         self._drop_oldest()
 
     def _drop_oldest(self) -> None:
@@ -82,10 +82,10 @@ class FraudWatch:
             self._waiting_count -= len(oldest)
             scans_unwatched.inc(len(oldest))
 
-    def _take(self) -> dict[UUID, list[Outcome]]:
-        taken: dict[UUID, list[Outcome]] = {}
-        for organization_id, outcomes in self._waiting:
-            taken.setdefault(organization_id, []).extend(outcomes)
+    def _take(self) -> dict[UUID, list[ScanDecision]]:
+        taken: dict[UUID, list[ScanDecision]] = {}
+        for organization_id, decisions in self._waiting:
+            taken.setdefault(organization_id, []).extend(decisions)
         self._waiting.clear()
         self._waiting_count = 0
         return taken
@@ -107,30 +107,30 @@ class FraudWatch:
             await asyncio.wait_for(self._hurry.wait(), seconds)
         self._hurry.clear()
 
-    async def _look_at_all(self, taken: dict[UUID, list[Outcome]]) -> bool:
+    async def _look_at_all(self, taken: dict[UUID, list[ScanDecision]]) -> bool:
         """False where PostgreSQL did not answer: that is looked at later. Whatever else goes wrong must
         not go wrong for ever."""
         answered = True
-        for organization_id, outcomes in taken.items():
+        for organization_id, decisions in taken.items():
             try:
-                await self._look(organization_id, outcomes)
+                await self._look(organization_id, decisions)
             except StorageUnavailable:
                 answered = False
-                self._put_back(organization_id, outcomes)
+                self._put_back(organization_id, decisions)
             except Exception:
                 log.exception("fraud_watch_failed", organization_id=str(organization_id))
-                scans_unwatched.inc(len(outcomes))
+                scans_unwatched.inc(len(decisions))
         return answered
 
-    async def _look(self, organization_id: UUID, outcomes: Sequence[Outcome]) -> None:
-        new = [each for each in outcomes if each.is_new and each.scan is not None]
-        refused = [each for each in outcomes if isinstance(each.refusal, ERROR_REFUSALS)]
+    async def _look(self, organization_id: UUID, decisions: Sequence[ScanDecision]) -> None:
+        new = [each for each in decisions if each.is_new and each.scan is not None]
+        refused = [each for each in decisions if isinstance(each.refusal, ERROR_REFUSALS)]
         if not new and not refused:
             return
         async with self._database.transaction(organization_id) as tx:
             noted = Round(
                 scans=[each.scan for each in new if each.scan is not None],
-                forged_ids=frozenset(each.wanted.scan_id for each in new if each.is_forged),
+                forged_ids=frozenset(each.request.scan_id for each in new if each.is_forged),
                 refused=await _errors_of(tx, refused),
             )
             event_ids = {each.event_id for each in (*noted.scans, *noted.refused)}
@@ -146,30 +146,30 @@ def _pause(failures: int) -> float:
     return PAUSE_S[min(failures, len(PAUSE_S)) - 1]
 
 
-async def _errors_of(tx: Transaction, refused: Sequence[Outcome]) -> list[DeviceError]:
+async def _errors_of(tx: Transaction, refused: Sequence[ScanDecision]) -> list[DeviceError]:
     """At the gate where the device is now: some were refused before anybody asked where that is."""
-    ids = {each.wanted.caller.id for each in refused if each.wanted.caller.kind == "device"}
+    ids = {each.request.caller.id for each in refused if each.request.caller.kind == "device"}
     device_ids = [device_id for device_id in ids if device_id is not None]
     if not device_ids:
         return []
     devices = {device.id: device for device in await stations.find_devices(tx, device_ids)}
     gates = {gate.id: gate for gate in await stations.find_gates(tx, device_ids)}
     errors: list[DeviceError] = []
-    for outcome in refused:
-        wanted = outcome.wanted
-        device = devices.get(wanted.caller.id) if wanted.caller.id else None
+    for decision in refused:
+        request = decision.request
+        device = devices.get(request.caller.id) if request.caller.id else None
         gate = gates.get(device.gate_id) if device and device.gate_id else None
         if device is None or gate is None:
             continue
-        ahead = (wanted.received_at - wanted.scanned_at).total_seconds()
-        is_skewed = isinstance(outcome.refusal, TimestampOutOfRange)
+        ahead = (request.received_at - request.scanned_at).total_seconds()
+        is_skewed = isinstance(decision.refusal, TimestampOutOfRange)
         error = DeviceError(
             event_id=gate.event_id,
             gate_id=gate.id,
             device_id=device.id,
             device_name=device.name,
             gate_name=gate.name,
-            at=wanted.received_at,
+            at=request.received_at,
             diff_seconds=round(ahead) if is_skewed else None,
         )
         errors.append(error)
@@ -177,25 +177,16 @@ async def _errors_of(tx: Transaction, refused: Sequence[Outcome]) -> list[Device
 
 
 async def _find(tx: Transaction, asked: Questions) -> Findings:
-    """In one round trip, or two where a ticket was at more than one gate."""
-    found = Findings(tickets=[], sightings=[], gates=[], devices=[])
-
-    async def tickets() -> None:
-        if asked.tickets:
-            found.tickets.extend(await store.count_ticket_scans(tx, asked.tickets))
-
-    async def gates() -> None:
-        if asked.gates:
-            found.gates.extend(await store.count_gate_scans(tx, asked.gates))
-
-    async def devices() -> None:
-        if asked.devices:
-            refusals = [refusal.code for refusal in ERROR_REFUSALS]
-            found.devices.extend(
-                await store.count_device_errors(tx, asked.devices, list(ERROR_REASONS), refusals)
-            )
-
-    await tx.gather(tickets(), gates(), devices())
+    """Scans that were counted, and the gates of a ticket that was at more than one."""
+    refusals = [refusal.code for refusal in ERROR_REFUSALS]
+    found = Findings(
+        tickets=await store.count_ticket_scans(tx, asked.tickets) if asked.tickets else [],
+        sightings=[],
+        gates=await store.count_gate_scans(tx, asked.gates) if asked.gates else [],
+        devices=await store.count_device_errors(tx, asked.devices, list(ERROR_REASONS), refusals)
+        if asked.devices
+        else [],
+    )
     elsewhere = {each.ticket_id for each in found.tickets if each.is_elsewhere}
     if elsewhere:
         again = [each for each in asked.tickets if each.ticket_id in elsewhere]

@@ -12,6 +12,7 @@ from voelgoed.infra.shapes import Data
 from voelgoed.scanning.actions import supervision as actions
 from voelgoed.scanning.model.refusals import (
     InvalidTicketCodeFormat,
+    InvalidTicketCodeLength,
     OverrideNotAllowed,
     ScanAnnulled,
     ScanIdReused,
@@ -46,6 +47,7 @@ SearchText = Annotated[
     "admissions.write",
     GateNotFound,
     InvalidTicketCodeFormat,
+    InvalidTicketCodeLength,
     OverrideNotAllowed,
     ScanAnnulled,
     ScanIdReused,

@@ -47,3 +47,21 @@ class CapacityCheck(msgspec.Struct, frozen=True):
     gate_id: UUID
     day: dt.date
     most: int
+
+
+class GateLevels(msgspec.Struct, frozen=True):
+    """How full all gates of an event are on a day."""
+
+    event_id: UUID
+    day: dt.date
+    gates: msgspec.Raw
+    """As followers of the event are told: of each gate its id, occupancy, capacity and percentage."""
+
+
+class WrittenCounts(msgspec.Struct, frozen=True):
+    """Counts right after scans were written."""
+
+    counts: list[Counted]
+    """Those that changed."""
+    levels: list[GateLevels]
+    """Of each event and day that somebody passed on."""

@@ -64,6 +64,10 @@ class InvalidTicketCodeFormat(Invalid):
     """That is neither a ticket code such as 3KQR-7F92-4M1X nor the barcode of a ticket."""
 
 
+class InvalidTicketCodeLength(Invalid):
+    """A ticket code has 12 letters and digits, such as 3KQR-7F92-4M1X; this has more or fewer."""
+
+
 class ScanIdReused(Conflict):
     """This scan_id was used for another scan."""
 

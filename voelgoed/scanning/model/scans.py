@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from voelgoed.events.model import EventStatus
 from voelgoed.infra.shapes import DeviceRequest, Moment
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.outcomes import Outcome
@@ -22,6 +23,9 @@ PRESENTED_MAX = 300
 """Characters. No code or barcode of ours has as many."""
 CODE_KEPT_MAX = 64
 """Of what is no code of ours."""
+
+ScanWarning = Literal["gate_over_capacity"]
+"""`gate_over_capacity`: more are inside by the gate than its capacity, which is not enforced."""
 
 Presented = Annotated[str, Meta(min_length=1, max_length=PRESENTED_MAX, pattern=r"^[^\x00]*$")]
 
@@ -71,7 +75,11 @@ class ScanDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """What an answer says besides; short, for there are millions."""
 
     gate_capacity: int | None = None
+    gate_current: int | None = None
+    """How many were inside by a gate that was full."""
     event_capacity: int | None = None
+    event_status: EventStatus | None = None
+    """Of an event that was not live."""
     last_scanned_at: datetime | None = None
     seconds_since_last_scan: int | None = None
     last_gate_name: str | None = None
@@ -137,3 +145,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """When the person left, if the ticket is denied because of its earlier entries."""
     may_return_at: datetime | UnsetType = UNSET
     """From when a person who left is let in again; left out where the ticket has no entry left."""
+    capacity: int | UnsetType = UNSET
+    """Of a gate that is full: how many it lets in."""
+    current: int | UnsetType = UNSET
+    """Of a gate that is full: how many are inside."""
+    current_status: EventStatus | UnsetType = UNSET
+    """Of an event that is not live."""
+    expected: Literal["live"] | UnsetType = UNSET
+    warning: ScanWarning | UnsetType = UNSET
+    """Somebody is let through, and staff should know something."""

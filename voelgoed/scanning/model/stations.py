@@ -38,8 +38,3 @@ class ScanningGate(msgspec.Struct, frozen=True, kw_only=True):
     dedup_window_s: int | None
     """None: as usual."""
     travel_s: int | None
-
-    @property
-    def limits(self) -> list[int]:
-        """Of how many may be inside by it: what is meant, and what is enforced."""
-        return [each for each in (self.capacity, self.hard_capacity_limit) if each is not None]

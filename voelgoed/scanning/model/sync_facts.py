@@ -55,7 +55,7 @@ def question_about_scans(
     )
 
 
-class KnownScan(Scan, frozen=True, kw_only=True):
+class RecordedScan(Scan, frozen=True, kw_only=True):
     stateless_reason: Reason | None
     """What is against it whatever else was scanned; None for a scan that was made online."""
     is_let_in: bool
@@ -92,7 +92,7 @@ class SyncFacts(msgspec.Struct, frozen=True, kw_only=True):
     """By ticket."""
     keys: Mapping[UUID, Mapping[int, bytes]]
     """The public keys of each event, by their numbers."""
-    known: Mapping[UUID, KnownScan]
+    known: Mapping[UUID, RecordedScan]
     """Scans that are kept already, by their ids."""
     annulled: frozenset[UUID]
     unreviewed: Mapping[UUID, HistoryScan]

@@ -3,10 +3,17 @@
 import math
 from datetime import datetime
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from voelgoed.scanning.model.decisions import Reason
-from voelgoed.scanning.model.scans import Answer, GateInfo, OccupancyInfo, Scan, SeatInfo
+from voelgoed.scanning.model.scans import (
+    Answer,
+    GateInfo,
+    OccupancyInfo,
+    Scan,
+    ScanWarning,
+    SeatInfo,
+)
 
 MINUTE_S = 60
 HOUR_S = 3600
@@ -86,7 +93,16 @@ def answer_of(scan: Scan, seat: SeatInfo | None) -> Answer:
             percent_full=percent_full(scan.event_current or 0, details.event_capacity or 1),
         ),
         message=_welcome(scan),
+        warning=warning_of(scan) or UNSET,
     )
+
+
+def warning_of(scan: Scan) -> ScanWarning | None:
+    """Of an admission. What a gate is meant for is not enforced, unlike its hard limit."""
+    current, capacity = scan.gate_current, scan.details.gate_capacity
+    if scan.direction == "exit" or current is None or capacity is None:
+        return None
+    return "gate_over_capacity" if current > capacity else None
 
 
 def _welcome(scan: Scan) -> str:
@@ -106,13 +122,19 @@ def _denied(scan: Scan) -> Answer:
         ticket_code=scan.ticket_code,
         scanned_at=scan.scanned_at_canonical,
         last_scanned_at=details.last_scanned_at or UNSET,
-        seconds_since_last_scan=UNSET
-        if details.seconds_since_last_scan is None
-        else details.seconds_since_last_scan,
+        seconds_since_last_scan=_given(details.seconds_since_last_scan),
         last_gate_name=details.last_gate_name or UNSET,
         left_at=details.left_at or UNSET,
         may_return_at=details.may_return_at or UNSET,
+        capacity=_given(details.gate_capacity),
+        current=_given(details.gate_current),
+        current_status=details.event_status or UNSET,
+        expected="live" if details.event_status else UNSET,
         message=denial_message(
             scan.reason_denied, scan.scanned_at_canonical, details.left_at, details.may_return_at
         ),
     )
+
+
+def _given(number: int | None) -> int | UnsetType:
+    return UNSET if number is None else number

@@ -29,6 +29,7 @@ from voelgoed.scanning.model.policies import ScanPolicy
 from voelgoed.scanning.model.refusals import (
     DeviceMismatch,
     InvalidTicketCodeFormat,
+    InvalidTicketCodeLength,
     ScanIdReused,
     TimestampOutOfRange,
 )
@@ -45,7 +46,13 @@ ERRORS_SCANS_MIN = 20
 ERROR_REASONS: frozenset[Reason] = frozenset({"ticket_not_found"})
 """Forged barcodes are among them. Whoever is denied for another reason has a ticket, and the device read
 it well."""
-ERROR_REFUSALS = (InvalidTicketCodeFormat, TimestampOutOfRange, ScanIdReused, DeviceMismatch)
+ERROR_REFUSALS = (
+    InvalidTicketCodeFormat,
+    InvalidTicketCodeLength,
+    TimestampOutOfRange,
+    ScanIdReused,
+    DeviceMismatch,
+)
 """Not that it has no gate, which is not its doing, or that an admission was annulled meanwhile."""
 NEAR_CAPACITY_PERCENT = 90
 SENT_ELSEWHERE: frozenset[Reason | None] = frozenset(

@@ -1,4 +1,4 @@
-"""Whether there was room for all whom the rule let in, though nothing was locked meanwhile.
+"""Whether a gate had capacity for all whom the rule let in, though nothing was locked meanwhile.
 
 A batch is decided on counts that others may change before it is written. What it must not find then:
 that, with them, more were inside than a gate lets in when the rule let somebody in.
@@ -17,7 +17,7 @@ class _Limited:
     event_id: UUID
     most: int
     filled: int
-    """By how many at most, by this batch alone, right after the rule let somebody in."""
+    """By how many at most this batch alone had filled it, right after the rule let somebody in."""
 
 
 class GateCapacity:
@@ -26,7 +26,7 @@ class GateCapacity:
         self._limited: dict[tuple[UUID, dt.date], _Limited] = {}
 
     def let_in(self, event_id: UUID, gate_id: UUID, day: dt.date, most: int) -> None:
-        """Somebody, by the rule; it is counted already."""
+        """The rule let somebody in, who is counted already."""
         filled = self._tally.inside(event_id, gate_id, day)
         if (before := self._limited.get((gate_id, day))) is not None:
             filled = max(filled, before.filled)

@@ -11,7 +11,7 @@ from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.scans import Scan, SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchStatus
-from voelgoed.scanning.rules.answers import percent_full
+from voelgoed.scanning.rules.answers import percent_full, warning_of
 
 
 def gate_topic(gate_id: UUID) -> str:
@@ -37,9 +37,12 @@ def passed(scan: Scan, seat: SeatInfo | None) -> dict[str, object]:
         "status": scan.status,
         "seat_info": seat,
         "scanned_at": at,
+        "scan_time": at,
         "gate_occupancy": scan.gate_current,
         "timestamp": at,
     }
+    if (warning := warning_of(scan)) is not None:
+        told["warning"] = warning
     return told
 
 
@@ -59,19 +62,11 @@ def denied(scan: Scan) -> dict[str, object]:
     }
 
 
-def counted(scan: Scan) -> dict[str, object]:
-    """To those who watch the event."""
-    details = scan.details
-    current, capacity = scan.event_current or 0, details.event_capacity or 1
-    at_gate: dict[str, object] = {
-        "gate_id": scan.gate_id,
-        "occupancy": scan.gate_current,
-        "capacity": details.gate_capacity,
-        "percent": percent_full(scan.gate_current or 0, details.gate_capacity)
-        if details.gate_capacity
-        else None,
-    }
-    return {
+def counted(scan: Scan, gates: msgspec.Raw | None = None) -> dict[str, object]:
+    """To those who watch the event. With the levels of all its gates, where they are given: of scans that
+    are written together, with the last."""
+    current, capacity = scan.event_current or 0, scan.details.event_capacity or 1
+    message: dict[str, object] = {
         "event": "ticket_scanned",
         "direction": scan.direction,
         "ticket_id": scan.ticket_id,
@@ -81,8 +76,10 @@ def counted(scan: Scan) -> dict[str, object]:
         "gate_occupancy": scan.gate_current,
         "total_occupancy": current,
         "percent_full": percent_full(current, capacity),
-        "occupancy_levels": {"gates": [at_gate]},
     }
+    if gates is not None:
+        message["occupancy_levels"] = {"gates": gates}
+    return message
 
 
 def recounted(event_id: UUID) -> dict[str, object]:

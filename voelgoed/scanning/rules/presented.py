@@ -2,21 +2,15 @@
 
 from hashlib import sha256
 
-import msgspec
-
+from voelgoed.scanning.model.admission import Presented
+from voelgoed.scanning.model.refusals import InvalidTicketCodeFormat, InvalidTicketCodeLength
 from voelgoed.ticketing.rules.barcode import PREFIX
 from voelgoed.ticketing.rules.codes import CODE_SYMBOLS, dashed, read_code
 
 TYPED_MAX = 20
 """Characters. A barcode has many more."""
-
-
-class Presented(msgspec.Struct, frozen=True):
-    text: str
-    code: str
-    barcode_hash: str | None
-    """In hex; None where a code was typed. A barcode is genuine if the ticket has the same: it has
-    one valid text, of which no letter can be added, left out or written otherwise."""
+CODE_LENGTHS = range(CODE_SYMBOLS, CODE_SYMBOLS + 3)
+"""Characters of a code, with the dashes or without."""
 
 
 def read_presented(text: str) -> Presented | None:
@@ -29,3 +23,10 @@ def read_presented(text: str) -> Presented | None:
     if code is None or dashed(text[len(PREFIX) : end]) != code:
         return None
     return Presented(text, code, sha256(text.encode(errors="surrogatepass")).hexdigest())
+
+
+def refusal_to_read(text: str) -> InvalidTicketCodeFormat | InvalidTicketCodeLength:
+    """Why a text is neither a code nor a barcode of ours."""
+    if text.startswith(PREFIX) or len(text) in CODE_LENGTHS:
+        return InvalidTicketCodeFormat()
+    return InvalidTicketCodeLength(provided=len(text))

@@ -34,7 +34,7 @@ from voelgoed.scanning.model.scan_history import (
     JudgedScan,
     Resolution,
 )
-from voelgoed.scanning.model.sync_facts import KnownScan
+from voelgoed.scanning.model.sync_facts import RecordedScan
 from voelgoed.scanning.rules.attendance import (
     HeadsAt,
     add_heads,
@@ -236,7 +236,7 @@ def frozen_prefix(scans: Iterable[HistoryScan], changed: Collection[UUID]) -> se
 
 
 def corrected(
-    scan: KnownScan, ticket_id: UUID, outcome: Outcome, day: dt.date
+    scan: RecordedScan, ticket_id: UUID, outcome: Outcome, day: dt.date
 ) -> HistoryScan | None:
     """A scan that we answered, as what its device did; None where that is the same."""
     is_let_in = outcome == "valid"

@@ -14,7 +14,7 @@ from voelgoed.scanning.model.recoveries import Imported
 from voelgoed.scanning.model.scan_history import HistoryScan, Ruling
 from voelgoed.scanning.model.scans import Doubt
 from voelgoed.scanning.model.sync import SignedScan
-from voelgoed.scanning.model.sync_facts import KnownScan, SyncFacts
+from voelgoed.scanning.model.sync_facts import RecordedScan, SyncFacts
 from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.device_clock import DeviceClock, canonical, is_from_future
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
@@ -128,11 +128,11 @@ def accept_scans(
     return AcceptedScans(planner.plan(), codes)
 
 
-def _is_authentic(scan: KnownScan) -> bool:
+def _is_authentic(scan: RecordedScan) -> bool:
     return scan.source != "recovered" or bool(scan.details.is_signed)
 
 
-def _accept_without_ticket(planner: HistoryPlanner, scan: KnownScan) -> None:
+def _accept_without_ticket(planner: HistoryPlanner, scan: RecordedScan) -> None:
     """What was read is no ticket of the event: the scan stands as that, and whoever was let in is inside."""
     assert scan.day is not None
     is_let_in = scan.outcome == "valid"

@@ -29,7 +29,7 @@ from voelgoed.scanning.model.scans import (
     UnverifiedCause,
 )
 from voelgoed.scanning.model.stations import ScanningGate
-from voelgoed.scanning.model.sync_facts import KnownScan, SyncedScan, SyncFacts
+from voelgoed.scanning.model.sync_facts import RecordedScan, SyncedScan, SyncFacts
 from voelgoed.scanning.rules.decision import Case, day_of, judge_stateless
 from voelgoed.scanning.rules.facts import NOBODY_CAME, ticket_facts
 from voelgoed.scanning.rules.history_plan import HistoryPlan, HistoryPlanner
@@ -166,7 +166,7 @@ class _Judgement:
             raise ReplayedSignature()
         return True
 
-    def _correct(self, judged: _Judged, known: KnownScan) -> None:
+    def _correct(self, judged: _Judged, known: RecordedScan) -> None:
         """We answered one thing; the device did not hear it in time and did another. What it did is what
         happened at the gate."""
         event = self._facts.events.get(known.event_id)
@@ -192,7 +192,7 @@ class _Judgement:
         )
         judged.is_corrected = True
 
-    def _is_vouched_for(self, known: KnownScan, scan: OfflineScan) -> bool:
+    def _is_vouched_for(self, known: RecordedScan, scan: OfflineScan) -> bool:
         """The device has said before what it did, of a scan that a file had brought."""
         return known.source == "recovered" and scan.is_let_in == known.is_let_in
 

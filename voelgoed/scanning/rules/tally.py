@@ -92,6 +92,10 @@ class Tally:
         place = self._places.get((event_id, gate_id, day))
         return place.inside if place else 0
 
+    def inside_by(self, gate_id: UUID) -> int:
+        """By how much it changed at a gate, on all days."""
+        return sum(each.inside for each in self._places.values() if each.scope_id == gate_id)
+
     def changes(self) -> list[Counted]:
         return [
             Counted(

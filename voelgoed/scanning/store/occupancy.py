@@ -38,23 +38,3 @@ async def find_counts(tx: Transaction, event_id: UUID) -> list[Counted]:
         """,
         event_id,
     )
-
-
-async def find_limited_counts(
-    tx: Transaction, device_ids: Sequence[UUID], gate_ids: Sequence[UUID]
-) -> list[Counted]:
-    """Of gates that let only so many in: of these, and of those where the devices are."""
-    return await tx.rows(
-        Counted,
-        """
-        SELECT occupancy.event_id, day, scope, scope_id, entries, exits, inside, irregular
-          FROM gate JOIN occupancy ON occupancy.organization_id = gate.organization_id
-                                  AND occupancy.event_id = gate.event_id
-                                  AND scope = 'gate' AND scope_id = gate.id
-         WHERE gate.id IN (SELECT gate_id FROM scan_device WHERE id = ANY($1::uuid[])
-                            UNION SELECT unnest($2::uuid[]))
-           AND hard_capacity_limit IS NOT NULL
-        """,
-        device_ids,
-        gate_ids,
-    )

@@ -24,8 +24,8 @@ from voelgoed.scanning.model.scan_history import HistoryScan, HistoryState, Ruli
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 from voelgoed.scanning.model.sync_facts import (
     KeptAnswer,
-    KnownScan,
     NewBatch,
+    RecordedScan,
     SyncedScan,
     SyncFacts,
     SyncQuestion,
@@ -294,7 +294,7 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
         question.is_whole,
     )
     assert found is not None
-    known = _rows(KnownScan, found.known)
+    known = _rows(RecordedScan, found.known)
     keys: dict[UUID, dict[int, bytes]] = {}
     for key in _rows(_Key, found.keys):
         keys.setdefault(key.event_id, {})[key.number] = bytes.fromhex(key.public_key)

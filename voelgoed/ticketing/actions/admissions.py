@@ -11,7 +11,6 @@ from voelgoed.ticketing.model.admissions import (
     Attendance,
     FoundTicket,
     ScannedTicket,
-    TicketPlace,
 )
 from voelgoed.ticketing.model.refusals import TicketNotFound
 from voelgoed.ticketing.rules.codes import read_code, read_order_number
@@ -65,10 +64,3 @@ async def write_attendance(tx: Transaction, attendance: Sequence[Attendance]) ->
 async def public_keys_of(tx: Transaction, event_id: UUID) -> dict[int, bytes]:
     """By number; of those that sign no more, too."""
     return {key.number: key.public_key for key in await event_keys.list_keys(tx, event_id)}
-
-
-async def place_of(tx: Transaction, ticket_id: UUID) -> TicketPlace:
-    found = await store.find_places(tx, [ticket_id])
-    if not found:
-        raise TicketNotFound()
-    return found[0]

@@ -2402,9 +2402,13 @@ export interface components {
         };
         /** Answer */
         Answer: {
+            capacity?: number;
+            current?: number;
+            current_status?: "draft" | "published" | "live" | "ended" | "archived" | "cancelled";
             /** @enum {string} */
             direction: "entry" | "exit";
             entry_number?: number;
+            expected?: "live";
             gate?: components["schemas"]["GateInfo"];
             last_gate_name?: string;
             last_scanned_at?: string;
@@ -2423,6 +2427,7 @@ export interface components {
             status: "admitted" | "denied";
             ticket_code: string;
             ticket_id?: string;
+            warning?: "gate_over_capacity";
         };
         /** Data[Answer] */
         AnswerData: {
@@ -11490,7 +11495,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `invalid_request`: The request has faults; `details.faults` names each one.; `invalid_ticket_code_format`: That is neither a ticket code such as 3KQR-7F92-4M1X nor the barcode of a ticket. */
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one.; `invalid_ticket_code_format`: That is neither a ticket code such as 3KQR-7F92-4M1X nor the barcode of a ticket.; `invalid_ticket_code_length`: A ticket code has 12 letters and digits, such as 3KQR-7F92-4M1X; this has more or fewer. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14134,7 +14139,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description `invalid_request`: The request has faults; `details.faults` names each one.; `invalid_ticket_code_format`: That is neither a ticket code such as 3KQR-7F92-4M1X nor the barcode of a ticket.; `timestamp_out_of_range`: The device's clock is more than five minutes off; set its date and time. */
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one.; `invalid_ticket_code_format`: That is neither a ticket code such as 3KQR-7F92-4M1X nor the barcode of a ticket.; `invalid_ticket_code_length`: A ticket code has 12 letters and digits, such as 3KQR-7F92-4M1X; this has more or fewer.; `timestamp_out_of_range`: The device's clock is more than five minutes off; set its date and time. */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -65,6 +65,8 @@ export const problems: Record<string, string> = {
   invalid_schedule: 'Die datums van hierdie geleentheid weerspreek mekaar.',
   invalid_ticket_code_format:
     'Dit is nie ’n kaartjiekode soos 3KQR-7F92-4M1X nie, en ook nie ’n kaartjie se strepieskode nie.',
+  invalid_ticket_code_length:
+    '’n Kaartjiekode het 12 letters en syfers, soos 3KQR-7F92-4M1X; hierdie een het meer of minder.',
   invalid_ticket_file: 'Dit is nie ’n tabel van kaartjies nie.',
   invalid_ticket_type: 'Die kaartjietipe het foute.',
   invalid_timezone: 'Dit is nie die naam van ’n tydsone soos Africa/Johannesburg nie.',

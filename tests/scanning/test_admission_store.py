@@ -1,0 +1,156 @@
+"""The two statements of online scans: what they read, and when they write nothing."""
+
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import asyncpg
+import msgspec
+import pytest
+
+from tests.scanning.support import Device, World
+from tests.support import Tenant
+from voelgoed.accounts.model import Caller
+from voelgoed.infra.database import Transaction
+from voelgoed.scanning.model.admission import (
+    AdmissionFacts,
+    AdmissionPlan,
+    DeviceCredential,
+    LastEntry,
+    ScanRequest,
+)
+from voelgoed.scanning.rules.admit_batch import decide
+from voelgoed.scanning.rules.presented import read_presented
+from voelgoed.scanning.store.admission import read_facts, write_plan
+
+UNKNOWN = "ZZZZ-0000-0009"
+
+
+def a_request(world: World, device: Device, text: str, **more: UUID) -> ScanRequest:
+    caller = Caller(kind="device", id=device.id, organization_id=world.tenant.id)
+    return ScanRequest(
+        caller=caller,
+        by=DeviceCredential(1, device.id),
+        scan_id=more.get("scan_id") or uuid4(),
+        text=text,
+        presented=read_presented(text),
+        direction="entry",
+        scanned_at=world.now,
+        received_at=world.now,
+    )
+
+
+async def facts_of(
+    world: World, *requests: ScanRequest, hints: dict[str, LastEntry] | None = None
+) -> AdmissionFacts:
+    async with world.services.database.at_once(world.tenant.id) as tx:
+        facts = await read_facts(tx, requests, hints or {})
+        days = await world.services.scans.context.days_of(world.tenant.id, facts.gates.values())
+    return msgspec.structs.replace(facts, days=days, hints=hints or {})
+
+
+async def planned(world: World, *requests: ScanRequest) -> AdmissionPlan:
+    return decide(requests, await facts_of(world, *requests), world.now)
+
+
+async def is_written(world: World, plan: AdmissionPlan) -> bool:
+    before = len(await world.rows("SELECT 1 FROM scan"))
+    async with world.services.database.at_once(world.tenant.id) as tx:
+        written = await write_plan(tx, plan, with_levels=False)
+    after = len(await world.rows("SELECT 1 FROM scan"))
+    assert after - before == (0 if written is None else len(plan.scans))
+    return written is not None
+
+
+async def test_a_plan_whose_ticket_changed_meanwhile_is_not_written(world: World):
+    device, ticket = await world.device(), await world.ticket()
+    plan = await planned(world, a_request(world, device, ticket.code))
+    await world.sales.void(ticket.id)
+    assert not await is_written(world, plan)
+    assert await world.inside() == {}
+
+
+async def test_a_plan_whose_id_was_used_meanwhile_is_not_written(world: World):
+    device, ticket, scan_id = await world.device(), await world.ticket(), uuid4()
+    plan = await planned(world, a_request(world, device, UNKNOWN, scan_id=scan_id))
+    await world.scan(device, ticket.code, scan_id=str(scan_id))
+    assert not await is_written(world, plan)
+
+
+async def test_a_plan_whose_gate_filled_up_meanwhile_is_not_written(world: World):
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("UPDATE gate SET hard_capacity_limit = 1")
+    device, (first, second) = await world.device(), await world.tickets(2)
+    plan = await planned(world, a_request(world, device, first.code))
+    assert await world.verdict(device, second.code) == "admitted"
+    assert not await is_written(world, plan)
+    assert (await world.inside())["gate-0"] == 1
+
+
+async def test_a_plan_is_written_once(world: World):
+    device, ticket = await world.device(), await world.ticket()
+    plan = await planned(world, a_request(world, device, ticket.code))
+    assert await is_written(world, plan)
+    assert not await is_written(world, plan)
+
+
+async def test_nothing_is_read_or_written_in_the_name_of_another_organisation(
+    world: World, other_tenant: Tenant
+):
+    """On a connection that is set to another, such as by a proxy that hands connections around."""
+    device = await world.device()
+    request = a_request(world, device, UNKNOWN)
+    plan = await planned(world, request)
+    assert plan.scans
+    assert not plan.counts, "nobody is counted, and yet it is noticed"
+
+    async def set_to_another(tx: Transaction) -> None:
+        await tx.connection.execute(f"SET voelgoed.organization_id = '{other_tenant.id}'")
+
+    database = world.services.database
+    with pytest.raises(asyncpg.PostgresError, match="another organisation"):
+        async with database.at_once(world.tenant.id) as tx:
+            await set_to_another(tx)
+            await read_facts(tx, [request], {})
+    with pytest.raises(asyncpg.PostgresError, match="another organisation"):
+        async with database.at_once(world.tenant.id) as tx:
+            await set_to_another(tx)
+            await write_plan(tx, plan, with_levels=False)
+    async with database.transaction(other_tenant.id) as tx:
+        assert await tx.value(int, "SELECT count(*) FROM scan") == 0
+    assert await is_written(world, plan)
+
+
+async def test_a_ticket_with_a_hint_is_not_read(world: World):
+    device, (first, second) = await world.device(), await world.tickets(2)
+    hint = LastEntry(scan_id=uuid4(), gate_id=world.gates[1].id, scan_at=world.now, tier="hot")
+    requests = [a_request(world, device, each.code) for each in (first, second)]
+    facts = await facts_of(world, *requests, hints={first.code: hint})
+    assert facts.tickets.keys() == {second.code}
+    assert facts.gates.keys() == {device.gate.id, world.gates[1].id}
+
+
+async def test_keys_are_read_only_where_a_barcode_needs_them(world: World):
+    device, ticket = await world.device(), await world.ticket()
+    barcode = await world.barcode(ticket)
+    present = a_request(world, device, barcode)
+    assert not (await facts_of(world, present)).event_keys
+    other = a_request(world, device, barcode[:-1] + ("A" if barcode[-1] != "A" else "B"))
+    assert (await facts_of(world, present, other)).event_keys.keys() == {world.event_id}
+    warm = LastEntry(
+        scan_id=uuid4(), gate_id=device.gate.id, scan_at=world.now - timedelta(1), tier="warm"
+    )
+    hinted = await facts_of(world, present, hints={ticket.code: warm})
+    assert hinted.event_keys.keys() == {world.event_id}
+
+
+async def test_a_known_scan_comes_with_its_place_and_gate(world: World):
+    device, ticket, scan_id = await world.device(world.gates[1]), await world.ticket(), uuid4()
+    await world.scan(device, ticket.code, scan_id=str(scan_id))
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("UPDATE scan_device SET gate_id = $1", world.gates[0].id)
+    facts = await facts_of(world, a_request(world, device, ticket.code, scan_id=scan_id))
+    known = facts.known[scan_id]
+    assert known.place is not None
+    assert (known.place.id, known.place.seat_label) == (ticket.id, ticket.seat_label)
+    assert known.gate_id == world.gates[1].id
+    assert facts.gates.keys() == {world.gates[0].id, world.gates[1].id}
