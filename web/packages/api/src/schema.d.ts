@@ -2360,7 +2360,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "impossible_travel" | "repeated_duplicates" | "high_velocity" | "device_malfunction" | "ticket_not_found" | "forged_barcode" | "clock_skew" | "gate_near_capacity" | "double_entry" | "invalid_admission" | "high_error_rate_batch" | "delayed_batch_submission" | "batch_size_anomaly" | "future_timestamp" | "impossible_timestamp" | "clock_manipulation" | "invalid_signature" | "replayed_signature" | "scan_id_reused" | "repeated_sync_failures" | "revoked_device_sync" | "unverified_scans";
+            kind: "impossible_travel" | "repeated_duplicates" | "high_velocity" | "device_malfunction" | "ticket_not_found" | "forged_barcode" | "clock_skew" | "gate_near_capacity" | "double_entry" | "invalid_admission" | "high_error_rate_batch" | "delayed_batch_submission" | "batch_size_anomaly" | "future_timestamp" | "impossible_timestamp" | "clock_manipulation" | "invalid_signature" | "replayed_signature" | "scan_id_reused" | "repeated_sync_failures" | "revoked_device_sync" | "unverified_scans" | "foreign_gate" | "impossible_rate";
             /** Format: date-time */
             last_at: string;
             note: string;
@@ -2609,15 +2609,15 @@ export interface components {
             event_id: string;
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
-            kind: "double_entry" | "duplicate_scan";
+            /** @constant */
+            kind: "double_entry";
             note: string;
             reviewed_at: string | null;
             reviewed_by_id: string | null;
             /** Format: uuid */
             scan_id: string;
-            /** @enum {string} */
-            severity: "critical" | "low";
+            /** @constant */
+            severity: "critical";
             /** @enum {string} */
             state: "open" | "reviewed" | "dismissed";
             /** Format: uuid */
@@ -2689,6 +2689,8 @@ export interface components {
             event_id: string;
             exits: number;
             inside: number;
+            /** @default 0 */
+            irregular: number;
             /** @enum {string} */
             scope: "event" | "gate" | "zone";
             /** Format: uuid */
@@ -2890,7 +2892,7 @@ export interface components {
         EventScan: {
             conflict: boolean;
             /** @enum {null|string} */
-            conflict_reason: "double_entry" | "duplicate_scan" | null;
+            conflict_reason: "double_entry" | null;
             /** Format: date-time */
             created_at: string;
             device_id: string | null;
@@ -3013,11 +3015,11 @@ export interface components {
         };
         /** FoundConflict */
         FoundConflict: {
-            /** @enum {string} */
-            kind: "double_entry" | "duplicate_scan";
+            /** @constant */
+            kind: "double_entry";
             scan_id: string;
-            /** @enum {string} */
-            severity: "critical" | "low";
+            /** @constant */
+            severity: "critical";
             winner_scan_id: string;
         };
         /** Fullest */
@@ -3868,7 +3870,7 @@ export interface components {
             annulled_reason: string | null;
             conflict: boolean;
             /** @enum {null|string} */
-            conflict_reason: "double_entry" | "duplicate_scan" | null;
+            conflict_reason: "double_entry" | null;
             /** Format: date-time */
             created_at: string;
             device_name: string;
@@ -4042,6 +4044,8 @@ export interface components {
             status: "admitted" | "denied";
             ticket_code: string;
             ticket_id: string | null;
+            /** @enum {null|string} */
+            unverified: "foreign_gate" | "before_assignment" | "outside_event_time" | "from_future" | null;
         };
         /** Recovery */
         Recovery: {
@@ -4061,6 +4065,8 @@ export interface components {
             rejected: number;
             reviewed_at: string | null;
             reviewed_by_id: string | null;
+            /** @enum {string} */
+            source: "offline_sync" | "recovered";
             /** @enum {string} */
             state: "unverified" | "accepted" | "rejected";
             total: number;
