@@ -58,6 +58,27 @@ test('two people let in with one ticket: both scans side by side, and a decision
   await expect(card).toContainText('Reviewed');
 });
 
+test('two people let in with a void ticket: the queue does not say that one of them counts', async ({
+  dashboard: page,
+  venue,
+  gate,
+  organization,
+}) => {
+  const [ticket] = await venue.importTickets(1);
+  if (!ticket) throw new Error('there is no ticket');
+  const device = await BareDevice.pair(organization, await venue.pairingToken(gate, 'iPad 1'));
+  await venue.void(ticket);
+  await device.bring(ticket, 0);
+  await device.bring(ticket, 0);
+  await openEventPage(page, venue, 'queues');
+  const card = page.getByRole('region', { name: 'Conflicts' }).getByRole('listitem');
+  await expect(card).toContainText('Two people let in with one ticket');
+  await expect(card.getByRole('heading', { name: 'Also let in' })).toBeVisible();
+  await expect(card.getByRole('heading', { name: 'Conflicting scan' })).toBeVisible();
+  await expect(card.getByText('Ticket cancelled')).toHaveCount(2);
+  await expect(card.getByText('Counts')).toHaveCount(0);
+});
+
 test('imported scans wait, are looked at, and count once they are accepted', async ({
   dashboard: page,
   venue,

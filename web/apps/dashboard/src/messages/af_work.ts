@@ -26,6 +26,7 @@ export const queues: typeof Queues = {
   dismiss: 'Wys af',
   reopen: 'Maak weer oop',
   winner: 'Tel',
+  alsoLetIn: 'Ook ingelaat',
   loser: 'Botsende skandering',
   ticket: 'Kaartjie',
   gate: 'Hek',

@@ -25,6 +25,7 @@ export const queues = {
   dismiss: 'Dismiss',
   reopen: 'Open again',
   winner: 'Counts',
+  alsoLetIn: 'Also let in',
   loser: 'Conflicting scan',
   ticket: 'Ticket',
   gate: 'Gate',

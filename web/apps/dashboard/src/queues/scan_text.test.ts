@@ -9,7 +9,7 @@ test('says why a scan waits, and nothing twice', () => {
   expect(text({ doubts: [], unverified: null })).toBe('None');
   expect(text({ doubts: [], unverified: 'outside_event_time' })).toBe('Outside the event’s time');
   expect(text({ doubts: ['before_pairing'], unverified: 'before_assignment' })).toBe(
-    'Before the device was ours, Before the device was at this event',
+    'Before the device was ours · Before the device was at this event',
   );
   expect(text({ doubts: ['from_future'], unverified: 'from_future' })).toBe('From the future');
 });

@@ -17,5 +17,5 @@ export function doubtsText(
 ): string {
   const causes = unverified ? [queues.causes[unverified]] : [];
   const texts = new Set([...doubts.map((doubt) => queues.doubt[doubt]), ...causes]);
-  return [...texts].join(', ') || queues.noDoubts;
+  return [...texts].join(' · ') || queues.noDoubts;
 }
