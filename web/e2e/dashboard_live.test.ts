@@ -41,6 +41,28 @@ test('a ticket that is scanned at the gate is counted on the dashboard at once',
   await expectFitsPhone(page);
 });
 
+test('says how many of those inside have no right to be there', async ({
+  dashboard: page,
+  venue,
+  gate,
+  organization,
+}) => {
+  const [ticket] = await venue.importTickets(1);
+  if (!ticket) throw new Error('there is no ticket');
+  const device = await BareDevice.pair(organization, await venue.pairingToken(gate, 'iPad 1'));
+  expect((await device.scan(ticket)).said).toBe('admitted');
+  await openEventPage(page, venue, 'live');
+  await expect(total(page)).toHaveAttribute('aria-valuenow', '1');
+  await expect(page.getByText(/without a right/)).toHaveCount(0);
+  await device.bring(ticket, 0);
+  await expect(total(page)).toHaveAttribute('aria-valuenow', '2');
+  await expect(total(page)).toHaveAttribute('aria-valuetext', /of which 1 without a right/);
+  const atGate = page.getByRole('listitem').filter({ hasText: 'North gate' });
+  await expect(atGate.first()).toContainText('of which 1 without a right to be there');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+});
+
 test('says how hard a gate works, who is to come, and what needs somebody', async ({
   dashboard: page,
   venue,

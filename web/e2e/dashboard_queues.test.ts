@@ -2,6 +2,9 @@ import { expectAccessible, expectFitsPhone } from './accessibility.ts';
 import { BareDevice } from './dashboard_device.ts';
 import { expect, openEventPage, test } from './dashboard_fixtures.ts';
 
+/** Long before any device was paired here. */
+const BEFORE_PAIRING_S = 3_600;
+
 test('two people let in with one ticket: both scans side by side, and a decision with its reason', async ({
   dashboard: page,
   venue,
@@ -55,6 +58,27 @@ test('two people let in with one ticket: both scans side by side, and a decision
   await expect(card).toContainText('Reviewed');
 });
 
+test('two people let in with a void ticket: the queue does not say that one of them counts', async ({
+  dashboard: page,
+  venue,
+  gate,
+  organization,
+}) => {
+  const [ticket] = await venue.importTickets(1);
+  if (!ticket) throw new Error('there is no ticket');
+  const device = await BareDevice.pair(organization, await venue.pairingToken(gate, 'iPad 1'));
+  await venue.void(ticket);
+  await device.bring(ticket, 0);
+  await device.bring(ticket, 0);
+  await openEventPage(page, venue, 'queues');
+  const card = page.getByRole('region', { name: 'Conflicts' }).getByRole('listitem');
+  await expect(card).toContainText('Two people let in with one ticket');
+  await expect(card.getByRole('heading', { name: 'Also let in' })).toBeVisible();
+  await expect(card.getByRole('heading', { name: 'Conflicting scan' })).toBeVisible();
+  await expect(card.getByText('Ticket cancelled')).toHaveCount(2);
+  await expect(card.getByText('Counts')).toHaveCount(0);
+});
+
 test('imported scans wait, are looked at, and count once they are accepted', async ({
   dashboard: page,
   venue,
@@ -80,6 +104,41 @@ test('imported scans wait, are looked at, and count once they are accepted', asy
   await openEventPage(page, venue, 'live');
   const inside = page.getByRole('meter', { name: 'Inside now' });
   await expect(inside).toHaveAttribute('aria-valuenow', '2');
+});
+
+test('scans that a device cannot have made there and then wait, and say why', async ({
+  dashboard: page,
+  venue,
+  gate,
+  organization,
+}) => {
+  const [ticket] = await venue.importTickets(1);
+  if (!ticket) throw new Error('there is no ticket');
+  const device = await BareDevice.pair(organization, await venue.pairingToken(gate, 'iPad early'));
+  await device.bring(ticket, BEFORE_PAIRING_S);
+  await openEventPage(page, venue, 'queues');
+  const alert = page
+    .getByRole('region', { name: 'Alerts' })
+    .getByRole('listitem')
+    .filter({ hasText: 'Unverified scans wait for a decision' });
+  await expect(alert).toContainText('Before the device was at this event: 1 scan');
+  await alert.getByRole('button', { name: 'Go to these scans' }).click();
+  const recoveries = page.getByRole('region', { name: 'Unverified scans' }).first();
+  await expect(recoveries.getByRole('heading', { level: 3 })).toBeFocused();
+  await expect(recoveries).toContainText('1 of 1 scan kept, sent by the device');
+  await recoveries.getByRole('button', { name: 'Show the scans' }).click();
+  const scan = recoveries.getByRole('row').nth(1);
+  await expect(scan).toContainText('Before the device was at this event');
+  await expect(scan).toContainText('Waits for somebody to look at it');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  await recoveries.getByLabel('Reason').fill('Its clock was wrong.');
+  await recoveries.getByRole('button', { name: 'Accept' }).click();
+  await expect(recoveries.getByText('Nothing waits')).toBeVisible();
+  await openEventPage(page, venue, 'live');
+  const inside = page.getByRole('meter', { name: 'Inside now' });
+  await expect(inside).toHaveAttribute('aria-valuenow', '1');
 });
 
 test('an alert is marked as seen, with a reason, and the next one is gone on with', async ({

@@ -9,7 +9,8 @@ import structlog
 
 from voelgoed.accounts.actions.audit import audit_row
 from voelgoed.accounts.model import Caller, NewAuditEntry
-from voelgoed.infra.database import Transaction
+from voelgoed.infra.database import Database, Transaction
+from voelgoed.infra.ids import new_id
 from voelgoed.scanning import metrics
 from voelgoed.scanning.actions.alerts import raise_alerts, resolve_double_entries
 from voelgoed.scanning.model.alerts import Suspicion
@@ -22,11 +23,11 @@ from voelgoed.scanning.model.sync_facts import (
 )
 from voelgoed.scanning.rules.alerts import alerts_topic
 from voelgoed.scanning.rules.conflicts import suspicion_of
-from voelgoed.scanning.rules.history_plan import HistoryPlan
+from voelgoed.scanning.rules.history_plan import HistoryPlan, HistoryPlanner
 from voelgoed.scanning.rules.messages import conflict_changed
 from voelgoed.scanning.store import offline
 from voelgoed.scanning.store.offline import HistoryCheckpoint, SyncRows
-from voelgoed.ticketing.actions.admissions import last_scan_key
+from voelgoed.ticketing.actions.admissions import last_scan_key, lock_ticket
 
 log = structlog.get_logger()
 
@@ -77,6 +78,21 @@ async def commit_history(
     await resolve_double_entries(tx, caller, list(withdrawn_tickets))
     _publish(tx, found, plan.withdrawn)
     return counts
+
+
+async def reconcile_ticket(database: Database, organization_id: UUID, ticket_id: UUID) -> None:
+    """Finds the conflicts of a ticket, and who is inside with it, after somebody passed online with a ticket
+    with which others were inside who had no right to. No scan is judged anew."""
+    system = Caller(kind="system", id=None, organization_id=organization_id)
+    async with database.transaction(organization_id) as tx:
+        await lock_ticket(tx, ticket_id)
+        facts = await offline.read_facts(tx, question_about_scans(ticket_ids=[ticket_id]))
+        [ticket] = facts.tickets
+        history = facts.histories.get(ticket_id, ())
+        planner = HistoryPlanner(facts.conflicts, facts.checkpointed, iter(new_id, None), tx.now)
+        event, frozen = facts.events[ticket.event_id], {each.id for each in history}
+        planner.change(ticket, event, history, history, frozen, is_locked=True)
+        await commit_history(tx, system, planner.plan())
 
 
 def _publish(tx: Transaction, found: Sequence[Conflict], withdrawn: Sequence[Conflict]) -> None:

@@ -2362,7 +2362,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "impossible_travel" | "repeated_duplicates" | "high_velocity" | "device_malfunction" | "ticket_not_found" | "forged_barcode" | "clock_skew" | "gate_near_capacity" | "double_entry" | "invalid_admission" | "high_error_rate_batch" | "delayed_batch_submission" | "batch_size_anomaly" | "future_timestamp" | "impossible_timestamp" | "clock_manipulation" | "invalid_signature" | "replayed_signature" | "scan_id_reused" | "repeated_sync_failures" | "revoked_device_sync" | "unverified_scans";
+            kind: "impossible_travel" | "repeated_duplicates" | "high_velocity" | "device_malfunction" | "ticket_not_found" | "forged_barcode" | "clock_skew" | "gate_near_capacity" | "double_entry" | "invalid_admission" | "high_error_rate_batch" | "delayed_batch_submission" | "batch_size_anomaly" | "future_timestamp" | "impossible_timestamp" | "clock_manipulation" | "invalid_signature" | "replayed_signature" | "scan_id_reused" | "repeated_sync_failures" | "revoked_device_sync" | "unverified_scans" | "foreign_gate" | "impossible_rate";
             /** Format: date-time */
             last_at: string;
             note: string;
@@ -2616,15 +2616,15 @@ export interface components {
             event_id: string;
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
-            kind: "double_entry" | "duplicate_scan";
+            /** @constant */
+            kind: "double_entry";
             note: string;
             reviewed_at: string | null;
             reviewed_by_id: string | null;
             /** Format: uuid */
             scan_id: string;
-            /** @enum {string} */
-            severity: "critical" | "low";
+            /** @constant */
+            severity: "critical";
             /** @enum {string} */
             state: "open" | "reviewed" | "dismissed";
             /** Format: uuid */
@@ -2696,6 +2696,8 @@ export interface components {
             event_id: string;
             exits: number;
             inside: number;
+            /** @default 0 */
+            irregular: number;
             /** @enum {string} */
             scope: "event" | "gate" | "zone";
             /** Format: uuid */
@@ -2897,7 +2899,7 @@ export interface components {
         EventScan: {
             conflict: boolean;
             /** @enum {null|string} */
-            conflict_reason: "double_entry" | "duplicate_scan" | null;
+            conflict_reason: "double_entry" | null;
             /** Format: date-time */
             created_at: string;
             device_id: string | null;
@@ -3022,11 +3024,11 @@ export interface components {
         };
         /** FoundConflict */
         FoundConflict: {
-            /** @enum {string} */
-            kind: "double_entry" | "duplicate_scan";
+            /** @constant */
+            kind: "double_entry";
             scan_id: string;
-            /** @enum {string} */
-            severity: "critical" | "low";
+            /** @constant */
+            severity: "critical";
             winner_scan_id: string;
         };
         /** Fullest */
@@ -3879,7 +3881,7 @@ export interface components {
             annulled_reason: string | null;
             conflict: boolean;
             /** @enum {null|string} */
-            conflict_reason: "double_entry" | "duplicate_scan" | null;
+            conflict_reason: "double_entry" | null;
             /** Format: date-time */
             created_at: string;
             device_name: string;
@@ -4053,6 +4055,8 @@ export interface components {
             status: "admitted" | "denied";
             ticket_code: string;
             ticket_id: string | null;
+            /** @enum {null|string} */
+            unverified: "foreign_gate" | "before_assignment" | "outside_event_time" | "from_future" | null;
         };
         /** Recovery */
         Recovery: {
@@ -4072,6 +4076,8 @@ export interface components {
             rejected: number;
             reviewed_at: string | null;
             reviewed_by_id: string | null;
+            /** @enum {string} */
+            source: "offline_sync" | "recovered";
             /** @enum {string} */
             state: "unverified" | "accepted" | "rejected";
             total: number;

@@ -6,7 +6,7 @@
  */
 
 import { REASONS, REASONS_OF_HISTORY } from './model.ts';
-import type { Case, EventDay, Reason, TicketFacts, Verdict } from './model.ts';
+import type { Case, EventDay, History, Reason, TicketFacts, Verdict } from './model.ts';
 import type { Moment } from './moments.ts';
 
 const MICROSECONDS_PER_SECOND = 1_000_000;
@@ -27,7 +27,7 @@ export function decide(situation: Case): Verdict {
 /** What is against it because of what was scanned before, and of that alone. */
 export function judgeHistory(situation: Case, ticket: TicketFacts): Reason | null {
   if (situation.attempt.direction === 'exit') {
-    return situation.history.inside_day === null ? 'not_inside' : null;
+    return isNobodyInside(situation.history) ? 'not_inside' : null;
   }
   return first(OF_HISTORY, situation, ticket);
 }
@@ -98,7 +98,11 @@ function nextDay({ attempt, event }: Case, ticket: TicketFacts): EventDay | unde
 /** Whoever is inside may go, whatever has become of their ticket or of the gate. */
 function leave(situation: Case, ticket: TicketFacts): Verdict {
   if (ticket.event_id !== situation.event.id) return denied('wrong_event');
-  return situation.history.inside_day === null ? denied('not_inside') : ADMITTED;
+  return isNobodyInside(situation.history) ? denied('not_inside') : ADMITTED;
+}
+
+function isNobodyInside(history: History): boolean {
+  return history.inside_day === null && !history.irregular;
 }
 
 type Refuse = (situation: Case, ticket: TicketFacts) => Reason | null;

@@ -25,4 +25,4 @@ export { readPresented, type Presented } from './presented.ts';
 export { readManifest, Register, UnreadableManifest } from './register.ts';
 export { isSignedBy, signScan, type SignedFields } from './scan_signatures.ts';
 export * from './scan_history_model.ts';
-export { clashesOf, frozenPrefix, tell } from './reconcile.ts';
+export { clashesOf, frozenPrefix, reconcile } from './reconcile.ts';

@@ -79,6 +79,8 @@ export interface EventFacts {
   ends_at: Moment;
   days: readonly EventDay[];
   dedup_window_s: number;
+  /** Moments at which somebody declared the venue empty; absent where nobody did. */
+  resets?: readonly Moment[];
 }
 
 export interface GateFacts {
@@ -117,6 +119,8 @@ export interface History {
   last_scanned_at: Moment | null;
   /** The event's day on which they came in, if nobody saw them leave since. */
   inside_day: string | null;
+  /** How many people are inside besides, who had no right to come in; absent where none are. */
+  irregular?: number;
   /** When they left after their last entry; null while they are inside, or nobody saw them leave. */
   left_at: Moment | null;
 }

@@ -1,20 +1,37 @@
 /**
- * A ticket's scans judged in their canonical order, so that it does not matter when they became known.
+ * A ticket's scan history: its scans judged in their canonical order, whenever they became known.
  *
- * What counts is who was let through at the gate. Whoever was, and should not have been, does not count
- * as an entry and is a conflict; whoever was turned away never counts, whatever the rule would have
- * said: nobody came in.
+ * What counts is who was let through at the gate. Whoever was let in and should not have been does not
+ * count as an entry, but is inside: an irregular entry. Whoever was turned away never counts, whatever
+ * the rule would have said: nobody came in.
+ *
+ * The judgement is a fold: a state, then one scan after the other. It follows from the set of scans and
+ * from nothing else, so it does not matter in which order they became known.
  */
 
-import { BLANK, comeIn, historyOf, leave, type Attendance } from './attendance.ts';
+import {
+  BLANK,
+  comeIn,
+  comeInIrregularly,
+  historyOf,
+  leave,
+  type Attendance,
+} from './attendance.ts';
 import { foremost, judgeHistory } from './decision.ts';
 import { REASONS_OF_HISTORY } from './model.ts';
-import type { EventFacts, GateFacts, Reason, TicketFacts } from './model.ts';
+import type { EventFacts, GateFacts, Outcome, Reason, TicketFacts } from './model.ts';
 import { reasonOf } from './outcomes.ts';
 import { inOrder } from './replay.ts';
-import type { Clash, JudgedScan, Resolution, HistoryScan } from './scan_history_model.ts';
+import type {
+  Clash,
+  HistoryScan,
+  HistoryState,
+  JudgedHistory,
+  JudgedScan,
+  Resolution,
+} from './scan_history_model.ts';
 
-/** What a gate has to say is said of each scan apart. */
+/** What is against a scan because of its gate is found by the stateless checks. */
 const ANY_GATE: GateFacts = {
   id: '',
   status: 'open',
@@ -22,107 +39,111 @@ const ANY_GATE: GateFacts = {
   hard_capacity_limit: null,
   inside: 0,
 };
+/** The state before the first scan. */
+const BEGINNING: HistoryState = {
+  attendance: BLANK,
+  everybody: BLANK,
+  last_entry: null,
+  last_let_in: null,
+  unmatched: [],
+};
 
-/** In their order. Those that are frozen stay as they stand. */
-export function tell(
+/** What the scans of a history are judged by, besides each other. */
+interface Setting {
+  event: EventFacts;
+  ticket: TicketFacts;
+}
+
+interface Step {
+  judged: JudgedScan;
+  /** Earlier irregular entries that the scan contradicts. */
+  matched: readonly HistoryScan[];
+  /** After the scan. */
+  state: HistoryState;
+}
+
+/** The scans in their order, each judged after those before it. Those that are frozen keep their
+ * resolution. */
+export function reconcile(
   event: EventFacts,
   ticket: TicketFacts,
   scans: readonly HistoryScan[],
-  frozen: ReadonlySet<string>,
-): JudgedScan[] {
-  let attendance = BLANK;
-  let last: HistoryScan | null = null;
-  const told: JudgedScan[] = [];
-  const strangers = new Strangers(event, ticket);
+  frozen: ReadonlySet<string> = new Set(),
+): JudgedHistory {
+  const setting = { event, ticket };
+  const judged = new Map<string, JudgedScan>();
+  const resets = (event.resets ?? []).toSorted((one, other) => one - other);
+  let state = BEGINNING;
   for (const scan of inOrder(scans)) {
-    const against = judgedByHistory(event, ticket, attendance, scan);
-    const stood = frozen.has(scan.id) ? scan.resolution : null;
-    const resolution = stood ?? judge(attendance, scan, against);
-    const isRepeated =
-      against !== null || (resolution.reason !== null && REASONS_OF_HISTORY.has(resolution.reason));
-    const isEntry = scan.direction === 'entry';
-    const isAdmitted = resolution.status === 'admitted';
-    const winner: HistoryScan | null = isEntry && isRepeated && !isAdmitted ? last : null;
-    told.push({ scan, resolution, winner });
-    if (isAdmitted) {
-      strangers.meet(scan, told);
-      attendance = after(attendance, scan);
-      last = isEntry ? scan : last;
-    } else if (isEntry && scan.is_let_in && winner === null) {
-      strangers.add(attendance, scan, told.length - 1);
+    while (resets[0] !== undefined && resets[0] < scan.scanned_at_canonical) {
+      state = everybodyLeft(state);
+      resets.shift();
     }
+    const step = stepOf(setting, state, scan, frozen.has(scan.id));
+    for (const { id } of step.matched) judged.set(id, { ...judged.get(id)!, winner: scan });
+    judged.set(scan.id, step.judged);
+    state = step.state;
   }
-  return told;
+  const scansInOrder = [...judged.values()];
+  return { scans: scansInOrder, state: resets.length > 0 ? everybodyLeft(state) : state };
 }
 
-/**
- * Who came in with a ticket though something was against that scan alone: it was void, or not for
- * there. They count for nothing, but they are inside: who comes in with it after them, and would not
- * have if they counted, is the second person.
- */
-class Strangers {
-  /** Among what was told. */
-  private places: number[] = [];
-  /** If they counted. */
-  private attendance: Attendance | null = null;
-
-  constructor(
-    private readonly event: EventFacts,
-    private readonly ticket: TicketFacts,
-  ) {}
-
-  add(attendance: Attendance, scan: HistoryScan, place: number): void {
-    this.attendance = after(this.attendance ?? attendance, scan);
-    this.places.push(place);
-  }
-
-  meet(scan: HistoryScan, told: JudgedScan[]): void {
-    if (this.attendance === null) return;
-    const against = judgedByHistory(this.event, this.ticket, this.attendance, scan);
-    if (scan.direction === 'exit' || against === null) {
-      this.attendance = after(this.attendance, scan);
-      return;
-    }
-    for (const place of this.places) {
-      const stranger = told[place];
-      if (stranger) told[place] = { ...stranger, winner: scan };
-    }
-    this.places = [];
-    this.attendance = null;
-  }
+/** Somebody declared the venue empty. */
+function everybodyLeft(state: HistoryState): HistoryState {
+  return {
+    ...state,
+    attendance: { ...state.attendance, is_inside: false, irregular: [] },
+    everybody: { ...state.everybody, is_inside: false },
+  };
 }
 
-/** Those before the first of these, to which they do not matter. */
-export function frozenPrefix(
-  scans: readonly HistoryScan[],
-  unsettled: ReadonlySet<string>,
-): Set<string> {
-  const ordered = inOrder(scans);
-  const first = ordered.findIndex(({ id }) => unsettled.has(id));
-  return new Set(ordered.slice(0, first < 0 ? undefined : first).map(({ id }) => id));
+function stepOf(setting: Setting, state: HistoryState, scan: HistoryScan, isFrozen: boolean): Step {
+  const against = judgedByHistory(setting, state.attendance, scan);
+  const stood = isFrozen ? scan.resolution : null;
+  const resolution = stood ?? judge(state.attendance, scan, against);
+  if (resolution.status === 'admitted') return admittedStep(setting, state, scan, resolution);
+  const isEntry = scan.direction === 'entry';
+  const isRepeated =
+    against !== null || (resolution.reason !== null && REASONS_OF_HISTORY.has(resolution.reason));
+  let winner = isEntry && isRepeated ? state.last_entry : null;
+  if (!isEntry || !scan.is_let_in) {
+    return { judged: { scan, resolution, winner }, matched: [], state };
+  }
+  if (isSomebodyElse(setting, state, scan)) winner ??= state.last_let_in;
+  return {
+    judged: { scan, resolution, winner },
+    matched: [],
+    state: irregular(state, scan, winner),
+  };
 }
 
-/** Critical where two were let in with one ticket, low where a device alone turned the second away.
- * Whom the server turned away itself was answered right. */
-export function clashesOf(told: readonly JudgedScan[]): Clash[] {
-  return told.flatMap(({ scan, winner }) => {
-    if (winner === null || (!scan.is_let_in && scan.source === 'online')) return [];
-    return [
-      {
-        event_id: scan.event_id,
-        ticket_id: scan.ticket_id,
-        scan_id: scan.id,
-        winner_scan_id: winner.id,
-        kind: scan.is_let_in ? 'double_entry' : 'duplicate_scan',
-        severity: scan.is_let_in ? 'critical' : 'low',
-      },
-    ];
-  });
+function admittedStep(
+  setting: Setting,
+  state: HistoryState,
+  scan: HistoryScan,
+  resolution: Resolution,
+): Step {
+  const isSecond =
+    scan.direction === 'entry' &&
+    state.unmatched.length > 0 &&
+    judgedByHistory(setting, state.everybody, scan) !== null;
+  return {
+    judged: { scan, resolution, winner: null },
+    matched: isSecond ? state.unmatched : [],
+    state: admitted(state, scan, isSecond),
+  };
+}
+
+/** Whether who comes in irregularly is another person than whoever came before: somebody is inside with
+ * the ticket, or could not have come again so soon. */
+function isSomebodyElse(setting: Setting, state: HistoryState, scan: HistoryScan): boolean {
+  const { attendance, everybody } = state;
+  if (attendance.is_inside || attendance.irregular.length > 0) return true;
+  return judgedByHistory(setting, everybody, scan) !== null;
 }
 
 function judgedByHistory(
-  event: EventFacts,
-  ticket: TicketFacts,
+  { event, ticket }: Setting,
   attendance: Attendance,
   scan: HistoryScan,
 ): Reason | null {
@@ -133,21 +154,81 @@ function judgedByHistory(
 
 function judge(attendance: Attendance, scan: HistoryScan, against: Reason | null): Resolution {
   const entryNumber = scan.direction === 'entry' ? attendance.scan_count + 1 : null;
-  const admitted: Resolution = { status: 'admitted', reason: null, entry_number: entryNumber };
-  if (scan.source === 'supervisor') return admitted;
-  // Whom the server let in, and a device that did not hear it turned away: only that device knows why.
-  const isUnheard = scan.source === 'online' && !scan.is_let_in;
-  const found = isUnheard ? scan.stateless_reason : foremost(scan.stateless_reason, against);
-  const reason = found ?? whyTurnedAway(scan);
-  return reason === null ? admitted : { status: 'denied', reason, entry_number: null };
+  const asAdmitted: Resolution = { status: 'admitted', reason: null, entry_number: entryNumber };
+  if (scan.source === 'supervisor') return asAdmitted;
+  const reason = scan.is_let_in
+    ? foremost(scan.stateless_reason, against)
+    : // What the device said of it stays, whatever becomes known of other scans.
+      (scan.stateless_reason ?? whyTurnedAway(scan.outcome));
+  return reason === null ? asAdmitted : { status: 'denied', reason, entry_number: null };
 }
 
-function whyTurnedAway({ is_let_in, outcome }: HistoryScan): Reason | null {
-  if (is_let_in) return null;
+function whyTurnedAway(outcome: Outcome | null): Reason {
   return reasonOf(outcome === null || outcome === 'valid' ? 'invalid' : outcome);
+}
+
+/** Whoever came in irregularly before and is in no conflict has left unseen, and comes again. */
+function admitted(state: HistoryState, scan: HistoryScan, isSecond: boolean): HistoryState {
+  const attendance = after(state.attendance, scan);
+  const everybody = after(state.everybody, scan);
+  if (scan.direction === 'exit') return { ...state, attendance, everybody };
+  const left = new Set(isSecond ? [] : state.unmatched.map(({ id }) => id));
+  const counted = {
+    ...attendance,
+    irregular: attendance.irregular.filter((id) => !left.has(id)),
+  };
+  return {
+    attendance: counted,
+    everybody: isSecond ? counted : everybody,
+    last_entry: scan,
+    last_let_in: scan,
+    unmatched: [],
+  };
+}
+
+function irregular(
+  state: HistoryState,
+  scan: HistoryScan,
+  winner: HistoryScan | null,
+): HistoryState {
+  return {
+    ...state,
+    attendance: comeInIrregularly(state.attendance, scan.id),
+    everybody: after(state.everybody, scan),
+    last_let_in: scan,
+    unmatched: winner === null ? [...state.unmatched, scan] : state.unmatched,
+  };
 }
 
 function after(attendance: Attendance, scan: HistoryScan): Attendance {
   if (scan.direction === 'exit') return leave(attendance, scan.scanned_at_canonical);
   return comeIn(attendance, scan.scanned_at_canonical, scan.day);
+}
+
+/** The scans before the first of those that changed, for which it does not matter. */
+export function frozenPrefix(
+  scans: readonly HistoryScan[],
+  changed: ReadonlySet<string>,
+): Set<string> {
+  const ordered = inOrder(scans);
+  const first = ordered.findIndex(({ id }) => changed.has(id));
+  return new Set(ordered.slice(0, first < 0 ? undefined : first).map(({ id }) => id));
+}
+
+/** Of one ticket's scans, each that let in one person too many, with the one that wins. Where somebody
+ * was turned away there is no conflict: a device and the server then say the same. */
+export function clashesOf(judged: readonly JudgedScan[]): Clash[] {
+  return judged.flatMap(({ scan, winner }) => {
+    if (winner === null || !scan.is_let_in) return [];
+    return [
+      {
+        event_id: scan.event_id,
+        ticket_id: scan.ticket_id,
+        scan_id: scan.id,
+        winner_scan_id: winner.id,
+        kind: 'double_entry',
+        severity: 'critical',
+      },
+    ];
+  });
 }

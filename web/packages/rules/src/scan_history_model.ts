@@ -1,11 +1,12 @@
-/** A ticket's story: its scans, whenever they became known, and how each of them stands. */
+/** A ticket's scan history: its scans, whenever they became known, and how each of them is resolved. */
 
+import type { Attendance } from './attendance.ts';
 import type { Direction, Outcome, Reason, ScanStatus } from './model.ts';
 import type { Moment } from './moments.ts';
 
 export type Source = 'online' | 'supervisor' | 'offline_sync' | 'recovered';
-export type ConflictKind = 'double_entry' | 'duplicate_scan';
-export type ConflictSeverity = 'critical' | 'low';
+export type ConflictKind = 'double_entry';
+export type ConflictSeverity = 'critical';
 
 /** What a scan is in the light of all that is known. */
 export interface Resolution {
@@ -14,7 +15,7 @@ export interface Resolution {
   entry_number: number | null;
 }
 
-/** One that let somebody through, or that a device brought later. */
+/** One scan of a ticket's history. */
 export interface HistoryScan {
   id: string;
   event_id: string;
@@ -26,23 +27,45 @@ export interface HistoryScan {
   day: string;
   ticket_id: string;
   source: Source;
-  /** At the gate, by whoever decided there and then. */
+  /** Whether somebody was let through at the gate, whoever decided that there and then. */
   is_let_in: boolean;
-  /** What was against it, whatever else was scanned. */
+  /** What is against the scan whatever else was scanned; null where nothing is. */
   stateless_reason: Reason | null;
+  /** What the device decided alone; null where it asked. */
   outcome: Outcome | null;
-  /** Until now; null where it is new. */
+  /** How the scan was resolved until now; null while it is new. */
   resolution: Resolution | null;
+}
+
+/** What is known of a ticket after some of its scans, in canonical order. */
+export interface HistoryState {
+  /** What counts, and who else is inside. */
+  attendance: Attendance;
+  /** The same, if everybody who was let in counted. */
+  everybody: Attendance;
+  /** The last entry that counts. */
+  last_entry: HistoryScan | null;
+  /** The last entry, whether it counts or not. */
+  last_let_in: HistoryScan | null;
+  /** Irregular entries that are in no conflict. */
+  unmatched: readonly HistoryScan[];
 }
 
 export interface JudgedScan {
   scan: HistoryScan;
   resolution: Resolution;
-  /** The entry because of which it does not stand. */
+  /** The entry because of which the scan is not one; null where there is no such entry. */
   winner: HistoryScan | null;
 }
 
-/** Two scans of a ticket that cannot both stand. */
+export interface JudgedHistory {
+  /** In canonical order. */
+  scans: JudgedScan[];
+  /** After all of them. */
+  state: HistoryState;
+}
+
+/** Two scans of a ticket that cannot both be right. */
 export interface Clash {
   event_id: string;
   ticket_id: string;

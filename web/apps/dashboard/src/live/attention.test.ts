@@ -3,12 +3,14 @@ import { expect, test } from 'vitest';
 import { crowded, openWork } from './attention.ts';
 import { level } from './levels.ts';
 
+const heads = (inside: number) => ({ inside, irregular: 0 });
+
 test('names what is nearly full, after what is full', () => {
   const levels = [
-    level('a', 'North', 90, 100),
-    level('b', 'South', 89, 100),
-    level('c', 'Floor', 120, 100),
-    level('d', 'East', 5_000, null),
+    level('a', 'North', heads(90), 100),
+    level('b', 'South', heads(89), 100),
+    level('c', 'Floor', heads(120), 100),
+    level('d', 'East', heads(5_000), null),
   ];
   expect(crowded(levels)).toEqual([
     { id: 'c', name: 'Floor', fullness: 'full' },

@@ -6,7 +6,7 @@ const gate = { id: 'north', name: 'North', capacity: 100 } as Gate;
 const zone = { zone_id: 'floor', name: 'Floor', capacity: 400 } as ZoneCount;
 
 function occupancy(): EventOccupancy {
-  const count = { event_id: 'e', entries: 0, exits: 0 };
+  const count = { event_id: 'e', entries: 0, exits: 0, irregular: 0 };
   return {
     event_id: 'e',
     day: '2030-01-02',
@@ -14,10 +14,10 @@ function occupancy(): EventOccupancy {
     capacity: 1_000,
     percent_full: 9,
     counts: [
-      { ...count, day: '2030-01-01', scope: 'gate', scope_id: 'north', inside: 77 },
-      { ...count, day: '2030-01-02', scope: 'gate', scope_id: 'north', inside: 90 },
+      { ...count, day: '2030-01-01', scope: 'gate', scope_id: 'north', inside: 77, irregular: 5 },
+      { ...count, day: '2030-01-02', scope: 'gate', scope_id: 'north', inside: 90, irregular: 2 },
       { ...count, day: '2030-01-02', scope: 'zone', scope_id: 'floor', inside: 90 },
-      { ...count, day: '2030-01-02', scope: 'event', scope_id: 'e', inside: 90 },
+      { ...count, day: '2030-01-02', scope: 'event', scope_id: 'e', inside: 90, irregular: 3 },
     ],
   };
 }
@@ -38,7 +38,20 @@ test('a message moves the total and the gate where it was', () => {
   expect(levels.gates([gate])[0]).toMatchObject({ inside: 100, fullness: 'full' });
 });
 
+test('says how many of those inside had no right to come in, also after a message', () => {
+  const levels = new Levels();
+  levels.read(occupancy());
+  expect(levels.event('e').irregular).toBe(3);
+  expect(levels.zones([zone])[0]?.irregular).toBe(0);
+  levels.hear(91, 'north', 91);
+  expect(levels.gates([gate])[0]).toMatchObject({ inside: 91, irregular: 2 });
+  levels.read({ ...occupancy(), counts: [] });
+  expect(levels.event('e').irregular).toBe(0);
+});
+
 test('a gate without a limit is never full, and nobody is fewer than nobody', () => {
-  expect(level('a', 'A', 5_000, null)).toMatchObject({ percent: null, fullness: 'room' });
-  expect(level('a', 'A', -3, 10)).toMatchObject({ inside: 0, percent: 0 });
+  const full = level('a', 'A', { inside: 5_000, irregular: 0 }, null);
+  expect(full).toMatchObject({ percent: null, fullness: 'room' });
+  const empty = level('a', 'A', { inside: -3, irregular: 0 }, 10);
+  expect(empty).toMatchObject({ inside: 0, percent: 0 });
 });

@@ -8,17 +8,28 @@ export interface Level {
   id: string;
   name: string;
   inside: number;
+  /** How many of those inside had no right to come in. */
+  irregular: number;
   /** Null: nobody set a limit. */
   capacity: number | null;
   percent: number | null;
   fullness: 'room' | 'nearly' | 'full';
 }
 
-export function level(id: string, name: string, inside: number, capacity: number | null): Level {
+/** How many are inside, and how many of them had no right to come in. */
+interface Heads {
+  inside: number;
+  irregular: number;
+}
+
+const NOBODY: Heads = { inside: 0, irregular: 0 };
+
+export function level(id: string, name: string, heads: Heads, capacity: number | null): Level {
   // Somebody who left by a gate they did not come in by is no negative person.
-  const shown = Math.max(inside, 0);
+  const shown = Math.max(heads.inside, 0);
   const percent = capacity ? Math.floor((shown * 100) / capacity) : null;
-  return { id, name, inside: shown, capacity, percent, fullness: fullnessOf(percent) };
+  const fullness = fullnessOf(percent);
+  return { id, name, inside: shown, irregular: heads.irregular, capacity, percent, fullness };
 }
 
 function fullnessOf(percent: number | null): Level['fullness'] {
@@ -29,36 +40,43 @@ function fullnessOf(percent: number | null): Level['fullness'] {
 /** Who is inside, in all and by gate and zone: read once, then moved by what is heard. */
 export class Levels {
   total = 0;
+  irregular = 0;
   capacity = 0;
-  readonly #inside = new Map<string, number>();
+  readonly #heads = new Map<string, Heads>();
 
   read(occupancy: EventOccupancy): void {
     this.total = occupancy.current;
+    this.irregular = 0;
     this.capacity = occupancy.capacity;
-    this.#inside.clear();
-    for (const { day, scope, scope_id, inside } of occupancy.counts) {
-      if (day === occupancy.day && scope !== 'event') this.#inside.set(scope_id, inside);
+    this.#heads.clear();
+    for (const { day, scope, scope_id, inside, irregular } of occupancy.counts) {
+      if (day !== occupancy.day) continue;
+      if (scope === 'event') this.irregular = irregular;
+      else this.#heads.set(scope_id, { inside, irregular });
     }
   }
 
+  /** Who was let in irregularly is in no message: that stays as it was read. */
   hear(total: number, gateId: string, atGate: number | null): void {
     this.total = total;
-    if (atGate !== null) this.#inside.set(gateId, atGate);
+    if (atGate !== null) this.#heads.set(gateId, { ...this.#at(gateId), inside: atGate });
   }
 
   event(id: string): Level {
-    return level(id, '', this.total, this.capacity);
+    return level(id, '', { inside: this.total, irregular: this.irregular }, this.capacity);
   }
 
   gates(gates: Gate[]): Level[] {
-    return gates.map(({ id, name, capacity }) =>
-      level(id, name, this.#inside.get(id) ?? 0, capacity),
-    );
+    return gates.map(({ id, name, capacity }) => level(id, name, this.#at(id), capacity));
   }
 
   zones(zones: ZoneCount[]): Level[] {
     return zones.map(({ zone_id, name, capacity }) =>
-      level(zone_id, name, this.#inside.get(zone_id) ?? 0, capacity),
+      level(zone_id, name, this.#at(zone_id), capacity),
     );
+  }
+
+  #at(scopeId: string): Heads {
+    return this.#heads.get(scopeId) ?? NOBODY;
   }
 }

@@ -126,6 +126,7 @@ export const af: Messages = {
     percent: (percent) => `${percent} % vol`,
     of: (inside, capacity) => `${inside} van ${capacity}`,
     noLimit: 'geen perk gestel nie',
+    irregular: (count) => `waarvan ${count} sonder reg om daar te wees`,
     fullness: { room: '', nearly: 'Amper vol', full: 'Vol' },
     byGate: 'Per hek',
     byZone: 'Per sone',

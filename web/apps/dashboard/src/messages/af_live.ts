@@ -23,7 +23,8 @@ export const attention: Messages['attention'] = {
   alerts: (count) => few(count, 'oop waarskuwing', 'oop waarskuwings'),
   critical: (count) => `${count.toLocaleString('af-ZA')} kritiek`,
   conflicts: (count) => few(count, 'oop konflik', 'oop konflikte'),
-  recoveries: (count) => few(count, 'lêer om oor te besluit', 'lêers om oor te besluit'),
+  recoveries: (count) =>
+    few(count, 'bondel ongeverifieerde skanderings', 'bondels ongeverifieerde skanderings'),
   look: 'Kyk daarna in die werktoue',
 };
 

@@ -45,5 +45,7 @@ export const alertKinds: typeof Kinds = {
   scan_id_reused: '’n Skandering se nommer twee keer gebruik',
   repeated_sync_failures: '’n Toestel slaag nie daarin om sy skanderings te bring nie',
   revoked_device_sync: '’n Herroepe toestel probeer stuur',
-  unverified_scans: 'Ingevoerde skanderings wag vir ’n besluit',
+  unverified_scans: 'Ongeverifieerde skanderings wag vir ’n besluit',
+  foreign_gate: 'Skanderings vir ’n hek waar die toestel nooit was nie',
+  impossible_rate: 'Meer toegange as wat enigiemand kan skandeer',
 };

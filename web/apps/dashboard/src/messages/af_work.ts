@@ -17,18 +17,17 @@ export const queues: typeof Queues = {
 
   conflicts: 'Konflikte',
   noConflicts: 'Geen konflikte nie',
-  noConflictsText: 'Waar twee skanderings mekaar weerspreek, verskyn albei hier langs mekaar.',
-  conflictKinds: {
-    double_entry: 'Twee mense met een kaartjie ingelaat',
-    duplicate_scan: 'Deur ’n toestel alleen weggewys, met ’n kaartjie wat ingekom het',
-  },
+  noConflictsText:
+    'Waar meer mense ingelaat is as wat ’n kaartjie toelaat, verskyn albei skanderings hier langs mekaar.',
+  conflictKinds: { double_entry: 'Twee mense met een kaartjie ingelaat' },
   severity: { critical: 'Kritiek', high: 'Hoog', low: 'Laag' },
   conflictStates: { open: 'Oop', reviewed: 'Nagegaan', dismissed: 'Afgewys' },
   review: 'Merk as nagegaan',
   dismiss: 'Wys af',
   reopen: 'Maak weer oop',
   winner: 'Tel',
-  loser: 'Weerspreek dit',
+  alsoLetIn: 'Ook ingelaat',
+  loser: 'Botsende skandering',
   ticket: 'Kaartjie',
   gate: 'Hek',
   device: 'Toestel',
@@ -61,6 +60,9 @@ export const queues: typeof Queues = {
   travelled: (from, to, age) => `By ${from}, en ${age} later by ${to}`,
   letInAt: (gate, moment) => `Ingelaat by ${gate}, ${moment}`,
   errors: (errors, scans) => `${errors} foute in ${scans} skanderings`,
+  causeOf: (cause, count) => `${cause}: ${few(count, 'skandering', 'skanderings')}`,
+  gatesNamed: (count, gates) => `${count === 1 ? 'Hek' : 'Hekke'}: ${gates}`,
+  rate: (entries, seconds) => `${entries} toegange in ${seconds} s`,
   withAlert: 'Wie hieroor besluit, los ook die waarskuwing daaroor op.',
   conflictDecided: 'Sy konflik is nie meer oop nie, dus kan dit ook opgelos word.',
   places: {
@@ -78,10 +80,14 @@ export const queues: typeof Queues = {
 
   recoveries: 'Ongeverifieerde skanderings',
   noRecoveries: 'Niks wag nie',
-  noRecoveriesText: 'Skanderings wat uit ’n toestel se lêer ingevoer is, wag hier vir ’n besluit.',
+  noRecoveriesText:
+    'Skanderings uit ’n toestel se lêer wag hier vir ’n besluit, en skanderings wat ’n toestel nie daar en toe kon gemaak het nie.',
   recoveryStates: { unverified: 'Ongeverifieer', accepted: 'Aanvaar', rejected: 'Verwerp' },
   imported: (kept, total, moment) =>
     `${kept} van ${few(total, 'skandering', 'skanderings')} gehou, ingevoer ${moment}`,
+  delivered: (kept, total, moment) =>
+    `${kept} van ${few(total, 'skandering', 'skanderings')} gehou, ${moment} deur die toestel gestuur`,
+  someWait: 'Net skanderings met ’n twyfel wag vir die besluit. Oor die ander is reeds besluit.',
   showScans: 'Wys die skanderings',
   hideScans: 'Versteek die skanderings',
   readingScans: 'Lees die skanderings',
@@ -98,6 +104,12 @@ export const queues: typeof Queues = {
     before_pairing: 'Voor die toestel ons s’n was',
     from_future: 'Uit die toekoms',
     after_revocation: 'Nadat dit herroep is',
+  },
+  causes: {
+    foreign_gate: 'By ’n hek waar die toestel nooit was nie',
+    before_assignment: 'Voor die toestel by hierdie geleentheid was',
+    outside_event_time: 'Buite die geleentheid se tyd',
+    from_future: 'Uit die toekoms',
   },
 };
 

@@ -132,6 +132,7 @@ export const en = {
     percent: (percent: number) => `${percent} % full`,
     of: (inside: string, capacity: string) => `${inside} of ${capacity}`,
     noLimit: 'no limit set',
+    irregular: (count: string) => `of which ${count} without a right to be there`,
     fullness: { room: '', nearly: 'Nearly full', full: 'Full' },
     byGate: 'By gate',
     byZone: 'By zone',

@@ -22,7 +22,8 @@ export const attention = {
   alerts: (count: number) => few(count, 'open alert', 'open alerts'),
   critical: (count: number) => `${count.toLocaleString('en-ZA')} critical`,
   conflicts: (count: number) => few(count, 'open conflict', 'open conflicts'),
-  recoveries: (count: number) => few(count, 'file to decide about', 'files to decide about'),
+  recoveries: (count: number) =>
+    few(count, 'batch of unverified scans', 'batches of unverified scans'),
   look: 'Look at them in the work queues',
 };
 

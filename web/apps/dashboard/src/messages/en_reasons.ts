@@ -45,5 +45,7 @@ export const alertKinds: Record<Alert['kind'], string> = {
   scan_id_reused: 'A scan’s number used twice',
   repeated_sync_failures: 'A device fails to bring its scans',
   revoked_device_sync: 'A revoked device tries to send',
-  unverified_scans: 'Imported scans wait for a decision',
+  unverified_scans: 'Unverified scans wait for a decision',
+  foreign_gate: 'Scans for a gate where the device never was',
+  impossible_rate: 'More entries than anybody can scan',
 };

@@ -16,18 +16,17 @@ export const queues = {
 
   conflicts: 'Conflicts',
   noConflicts: 'No conflicts',
-  noConflictsText: 'Where two scans contradict each other, both appear here side by side.',
-  conflictKinds: {
-    double_entry: 'Two people let in with one ticket',
-    duplicate_scan: 'Turned away by a device alone, with a ticket that had come in',
-  },
+  noConflictsText:
+    'Where more people were let in than a ticket allows, both scans appear here side by side.',
+  conflictKinds: { double_entry: 'Two people let in with one ticket' },
   severity: { critical: 'Critical', high: 'High', low: 'Low' },
   conflictStates: { open: 'Open', reviewed: 'Reviewed', dismissed: 'Dismissed' },
   review: 'Mark reviewed',
   dismiss: 'Dismiss',
   reopen: 'Open again',
   winner: 'Counts',
-  loser: 'Contradicts it',
+  alsoLetIn: 'Also let in',
+  loser: 'Conflicting scan',
   ticket: 'Ticket',
   gate: 'Gate',
   device: 'Device',
@@ -60,6 +59,9 @@ export const queues = {
   travelled: (from: string, to: string, age: string) => `At ${from}, and ${age} later at ${to}`,
   letInAt: (gate: string, moment: string) => `Let in at ${gate}, ${moment}`,
   errors: (errors: string, scans: string) => `${errors} errors in ${scans} scans`,
+  causeOf: (cause: string, count: number) => `${cause}: ${few(count, 'scan', 'scans')}`,
+  gatesNamed: (count: number, gates: string) => `${count === 1 ? 'Gate' : 'Gates'}: ${gates}`,
+  rate: (entries: string, seconds: string) => `${entries} entries in ${seconds} s`,
   withAlert: 'Deciding this also resolves the alert about it.',
   conflictDecided: 'Its conflict is no longer open, so this can be resolved too.',
   places: {
@@ -77,10 +79,14 @@ export const queues = {
 
   recoveries: 'Unverified scans',
   noRecoveries: 'Nothing waits',
-  noRecoveriesText: 'Scans that were imported from a device’s file wait here for a decision.',
+  noRecoveriesText:
+    'Scans imported from a device’s file wait here for a decision, and scans that a device cannot have made there and then.',
   recoveryStates: { unverified: 'Unverified', accepted: 'Accepted', rejected: 'Rejected' },
   imported: (kept: number, total: number, moment: string) =>
     `${kept} of ${few(total, 'scan', 'scans')} kept, imported ${moment}`,
+  delivered: (kept: number, total: number, moment: string) =>
+    `${kept} of ${few(total, 'scan', 'scans')} kept, sent by the device ${moment}`,
+  someWait: 'Only scans with a doubt wait for the decision. The others have been decided.',
   showScans: 'Show the scans',
   hideScans: 'Hide the scans',
   readingScans: 'Reading the scans',
@@ -97,6 +103,12 @@ export const queues = {
     before_pairing: 'Before the device was ours',
     from_future: 'From the future',
     after_revocation: 'After it was revoked',
+  },
+  causes: {
+    foreign_gate: 'At a gate where the device never was',
+    before_assignment: 'Before the device was at this event',
+    outside_event_time: 'Outside the event’s time',
+    from_future: 'From the future',
   },
 };
 

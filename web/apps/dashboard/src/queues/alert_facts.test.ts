@@ -1,7 +1,7 @@
-import type { Alert, ConflictInFull } from '@voelgoed/api';
+import type { Alert, ConflictInFull, Recovery } from '@voelgoed/api';
 import { expect, test } from 'vitest';
 import { LANGUAGES } from '../messages/index.ts';
-import { alertFacts, bySeverity, conflictOf, placeOf } from './alert_facts.ts';
+import { alertFacts, bySeverity, conflictOf, placeOf, recoveryOf } from './alert_facts.ts';
 
 const { en } = LANGUAGES;
 
@@ -33,6 +33,23 @@ test('an alert leads to where it is dealt with', () => {
   expect(placeOf(anAlert({ kind: 'gate_near_capacity', subject_type: 'gate' }))).toBe('live');
 });
 
+test('scans for a gate where the device never was are dealt with where they wait, if that is here', () => {
+  const foreign = anAlert({ kind: 'foreign_gate', subject_type: 'device' });
+  expect(placeOf(foreign)).toBe('devices');
+  expect(placeOf(foreign, {} as Recovery)).toBe('recoveries');
+  const skew = anAlert({ kind: 'clock_skew', subject_type: 'device' });
+  expect(placeOf(skew, {} as Recovery)).toBe('devices');
+});
+
+test('of several deliveries of a device it is about the one with its batch', () => {
+  const recoveries = ['b1', 'b2'].map((batch_id) => ({ batch_id, device_id: 'd' }) as Recovery);
+  const about = (batch_id: string, subject_id = 'd') =>
+    recoveryOf(anAlert({ subject_id, details: { batch_id } }), recoveries)?.batch_id;
+  expect(about('b2')).toBe('b2');
+  expect(about('b0')).toBe('b1');
+  expect(about('b0', 'other')).toBeUndefined();
+});
+
 test('of several conflicts of a ticket it is about the one with its scan', () => {
   const conflicts = [
     aConflict('x', 'other', 's0'),
@@ -57,4 +74,18 @@ test('names the gates, and what else the alert knows', () => {
   ]);
   expect(facts({ kind: 'clock_skew', details: { diff_seconds: -75 } })).toEqual(['75 s off']);
   expect(facts({ kind: 'forged_barcode' })).toEqual([]);
+});
+
+test('says why scans wait, for which gates they were, and how fast they came', () => {
+  const facts = (kind: Alert['kind'], details: Alert['details']) =>
+    alertFacts(en, anAlert({ kind, details }), undefined, 'UTC');
+  const causes = { foreign_gate: 3, from_future: 1 };
+  expect(facts('unverified_scans', { causes })).toEqual([
+    'At a gate where the device never was: 3 scans',
+    'From the future: 1 scan',
+  ]);
+  expect(facts('unverified_scans', { scans: 2 })).toEqual([]);
+  expect(facts('foreign_gate', { gates: ['North'] })).toEqual(['Gate: North']);
+  expect(facts('foreign_gate', { gates: ['North', 'South'] })).toEqual(['Gates: North, South']);
+  expect(facts('impossible_rate', { entries: 61, seconds: 29 })).toEqual(['61 entries in 29 s']);
 });

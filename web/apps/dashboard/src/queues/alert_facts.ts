@@ -1,4 +1,4 @@
-import type { Alert, ConflictInFull } from '@voelgoed/api';
+import type { Alert, ConflictInFull, RecoveredScan, Recovery } from '@voelgoed/api';
 import { durationText, momentText, numberText } from '../format.ts';
 import type { Messages } from '../messages/index.ts';
 
@@ -12,8 +12,17 @@ export function bySeverity(alerts: readonly Alert[]): Alert[] {
 /** Where an alert is dealt with: a page of the event, or another part of the work queues. */
 export type AlertPlace = 'devices' | 'live' | 'recoveries' | 'conflicts';
 
-export function placeOf({ kind, subject_type }: Alert): AlertPlace {
+/** Kinds that say what is wrong with scans which wait for review. */
+const ABOUT_WAITING: ReadonlySet<Alert['kind']> = new Set<Alert['kind']>([
+  'foreign_gate',
+  'future_timestamp',
+]);
+
+/** `recovery` is that of its scans, if it waits at this event: scans for a gate where the device never
+ * was may have come with a delivery of another event. */
+export function placeOf({ kind, subject_type }: Alert, recovery?: Recovery): AlertPlace {
   if (kind === 'unverified_scans') return 'recoveries';
+  if (recovery && ABOUT_WAITING.has(kind)) return 'recoveries';
   if (subject_type === 'device') return 'devices';
   return subject_type === 'ticket' ? 'conflicts' : 'live';
 }
@@ -26,6 +35,18 @@ export function conflictOf(
   return (
     conflicts.find(({ conflict }) => conflict.scan_id === details.scan_id) ??
     conflicts.find(({ conflict }) => conflict.ticket_id === subject_id)
+  );
+}
+
+/** The scans that wait for review which an alert about a device is about: by their batch, or else by
+ * their device. */
+export function recoveryOf(
+  { details, subject_id }: Alert,
+  recoveries: readonly Recovery[],
+): Recovery | undefined {
+  return (
+    recoveries.find(({ batch_id }) => batch_id === details.batch_id) ??
+    recoveries.find(({ device_id }) => device_id === subject_id)
   );
 }
 
@@ -58,7 +79,24 @@ export function alertFacts(
       return [words.live.clockOff(count('diff_seconds'))];
     case 'device_malfunction':
       return [words.queues.errors(count('errors'), count('scans'))];
+    case 'unverified_scans':
+      return causeTexts(words, details.causes);
+    case 'foreign_gate': {
+      const gates = (details.gates ?? []) as string[];
+      return [words.queues.gatesNamed(gates.length, gates.join(', '))];
+    }
+    case 'impossible_rate':
+      return [words.queues.rate(count('entries'), count('seconds'))];
     default:
       return [];
   }
+}
+
+type Cause = NonNullable<RecoveredScan['unverified']>;
+
+/** How many scans wait, by what is against them. An imported file has no causes: all of it waits. */
+function causeTexts({ queues }: Messages, causes: unknown): string[] {
+  return Object.entries((causes ?? {}) as Partial<Record<Cause, number>>).map(([cause, scans]) =>
+    queues.causeOf(queues.causes[cause as Cause], scans),
+  );
 }

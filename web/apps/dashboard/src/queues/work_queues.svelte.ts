@@ -70,8 +70,7 @@ export class WorkQueues {
   }
 
   /** The alert that says of a ticket what the conflict says. */
-  alertOf({ kind, ticket_id }: Conflict): Alert | undefined {
-    if (kind !== 'double_entry') return undefined;
+  alertOf({ ticket_id }: Conflict): Alert | undefined {
     return this.alerts.items.find(
       (alert) => alert.kind === 'double_entry' && alert.subject_id === ticket_id,
     );
