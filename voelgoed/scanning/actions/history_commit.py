@@ -20,6 +20,7 @@ from voelgoed.scanning.model.sync_facts import (
     NewBatch,
     SyncedScan,
     SyncSuccess,
+    question_about_scans,
 )
 from voelgoed.scanning.rules.alerts import alerts_topic
 from voelgoed.scanning.rules.conflicts import suspicion_of

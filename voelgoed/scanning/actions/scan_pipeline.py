@@ -43,8 +43,6 @@ from voelgoed.ticketing.actions.admissions import last_scan_key
 
 log = structlog.get_logger()
 
-log = structlog.get_logger()
-
 TOGETHER_MAX = 100
 IN_FLIGHT_MAX = 2
 """Batches of one organisation: while PostgreSQL writes one, the next is read and decided."""
@@ -137,13 +135,6 @@ class ScanPipeline:
             elif plan is not None:
                 hints = {code: hints[code] for code in hints if code not in plan.needs_tickets}
         raise StorageBusy()
-
-    async def _reconcile(self, organization_id: UUID, ticket_id: UUID) -> None:
-        """What is not found now is found when the next scan of the ticket becomes known."""
-        try:
-            await reconcile_ticket(self._database, organization_id, ticket_id)
-        except Unavailable as refusal:
-            log.warning("ticket_not_reconciled", ticket_id=str(ticket_id), error=refusal.code)
 
     async def _reconcile(self, organization_id: UUID, ticket_id: UUID) -> None:
         """What is not found now is found when the next scan of the ticket becomes known."""
