@@ -40,7 +40,7 @@ DENIED: dict[Reason, str] = {
     "daily_limit_reached": "✗ All entries of this ticket for today are used.",
     "gate_at_capacity": "✗ Gate full. Send to another gate.",
     "not_inside": "✗ Not inside: no entry was scanned.",
-    "unverified": "✗ Recovered from a device; somebody must look at it.",
+    "unverified": "✗ This scan waits for review.",
 }
 
 

@@ -1,56 +1,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from voelgoed.infra.database import Transaction, json_text
+from voelgoed.infra.database import Transaction
 from voelgoed.scanning.model.conflicts import Conflict, ConflictingScan, ConflictState
-from voelgoed.scanning.model.scan_history import Clash
-
-
-class NewConflict(Clash, frozen=True, kw_only=True):
-    id: UUID
-
-
-async def put_conflicts(tx: Transaction, conflicts: Sequence[NewConflict]) -> list[Conflict]:
-    """Gives those that are new, or about another pair than before, which nobody has reviewed."""
-    return await tx.rows(
-        Conflict,
-        """
-        INSERT INTO scan_conflict AS held
-               (organization_id, id, event_id, ticket_id, kind, severity, scan_id, winner_scan_id,
-                state, detected_at)
-        SELECT current_organization(), id, event_id, ticket_id, kind, severity, scan_id,
-               winner_scan_id, 'open', $2
-          FROM json_to_recordset($1::json)
-            AS new (id uuid, event_id uuid, ticket_id uuid, kind text, severity text, scan_id uuid,
-                    winner_scan_id uuid)
-        ON CONFLICT ON CONSTRAINT scan_conflict_of_scan DO UPDATE
-           SET kind = EXCLUDED.kind, severity = EXCLUDED.severity,
-               winner_scan_id = EXCLUDED.winner_scan_id, state = 'open', reviewed_by_id = NULL,
-               reviewed_at = NULL, note = '', version = held.version + 1
-         WHERE (held.kind, held.winner_scan_id) IS DISTINCT FROM (EXCLUDED.kind, EXCLUDED.winner_scan_id)
-        RETURNING id, event_id, ticket_id, kind, severity, scan_id, winner_scan_id, state, detected_at,
-                  reviewed_by_id, reviewed_at, note, version
-        """,
-        json_text(conflicts),
-        tx.now,
-    )
-
-
-async def withdraw_conflicts(
-    tx: Transaction, ticket_ids: Sequence[UUID], left: Sequence[UUID]
-) -> list[Conflict]:
-    """Those about these tickets that are none any more: all but those of these scans."""
-    return await tx.rows(
-        Conflict,
-        """
-        DELETE FROM scan_conflict
-         WHERE ticket_id = ANY($1::uuid[]) AND scan_id <> ALL($2::uuid[])
-        RETURNING id, event_id, ticket_id, kind, severity, scan_id, winner_scan_id, state, detected_at,
-                  reviewed_by_id, reviewed_at, note, version
-        """,
-        ticket_ids,
-        left,
-    )
 
 
 async def find_conflict(tx: Transaction, conflict_id: UUID) -> Conflict | None:

@@ -16,7 +16,7 @@ async def count_open(tx: Transaction, event_id: UUID) -> OpenWork:
                   FROM scan_conflict WHERE event_id = $1 AND state = 'open') AS conflict,
                (SELECT count(*) AS recoveries
                   FROM batch_sync
-                 WHERE event_id = $1 AND source = 'recovered' AND state = 'unverified') AS recovery
+                 WHERE event_id = $1 AND state = 'unverified') AS recovery
         """,
         event_id,
     )

@@ -26,17 +26,6 @@ async def find_scans(tx: Transaction, scan_ids: Sequence[UUID]) -> list[Scan]:
     )
 
 
-class _Id(msgspec.Struct, frozen=True):
-    id: UUID
-
-
-async def find_annulled(tx: Transaction, scan_ids: Sequence[UUID]) -> list[UUID]:
-    found = await tx.rows(
-        _Id, "SELECT scan_id AS id FROM scan_annulment WHERE scan_id = ANY($1::uuid[])", scan_ids
-    )
-    return [each.id for each in found]
-
-
 async def insert_annulments(
     tx: Transaction, scan_ids: Sequence[UUID], ticket_id: UUID, event_id: UUID, annulled: Annulled
 ) -> int:
