@@ -10,7 +10,8 @@ import httpx
 from tests.seating.api_support import ONE, a_new_layout
 from tests.support import SOON, Tenant, a_gate, a_venue, an_event
 from tests.ticketing.support import a_ticket_type
-from voelgoed.scanning.store.conflicts import NewConflict, put_conflicts
+from voelgoed.scanning.model.conflicts import Conflict
+from voelgoed.scanning.store.offline import SyncRows, write_plan
 from voelgoed.services import Services
 
 CSV = {"Content-Type": "text/csv"}
@@ -109,7 +110,7 @@ async def a_conflict(
     services: Services, tenant: Tenant, event_id: str, ticket_id: str, scan_id: str
 ) -> str:
     """Of a scan with itself, for the event is not live."""
-    conflict = NewConflict(
+    conflict = Conflict(
         id=uuid4(),
         event_id=UUID(event_id),
         ticket_id=UUID(ticket_id),
@@ -117,10 +118,16 @@ async def a_conflict(
         winner_scan_id=UUID(scan_id),
         kind="double_entry",
         severity="critical",
+        state="open",
+        detected_at=services.clock.now(),
+        reviewed_by_id=None,
+        reviewed_at=None,
+        note="",
+        version=1,
     )
     async with services.database.transaction(tenant.id) as tx:
-        [found] = await put_conflicts(tx, [conflict])
-    return str(found.id)
+        await write_plan(tx, SyncRows(conflicts=[conflict]))
+    return str(conflict.id)
 
 
 def a_file(device_id: str, gate_code: str, now: datetime) -> dict[str, Any]:

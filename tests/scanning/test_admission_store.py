@@ -31,6 +31,7 @@ def a_request(world: World, device: Device, text: str, **more: UUID) -> ScanRequ
         caller=caller,
         by=DeviceCredential(1, device.id),
         scan_id=more.get("scan_id") or uuid4(),
+        audit_id=uuid4(),
         text=text,
         presented=read_presented(text),
         direction="entry",

@@ -43,7 +43,7 @@ from voelgoed.scanning.rules.admit_batch import decide, with_counts
 from voelgoed.scanning.rules.decision import Case
 from voelgoed.scanning.rules.facts import attendance_of, history_of
 from voelgoed.scanning.rules.presented import read_presented
-from voelgoed.ticketing.model.admissions import ScannedTicket, TicketPlace
+from voelgoed.ticketing.model.admissions import IrregularHeads, ScannedTicket, TicketPlace
 from voelgoed.ticketing.rules.barcode import BarcodeFields, barcode_hash, barcode_text
 
 ORGANIZATION, EVENT, OTHER_EVENT = UUID(int=1), UUID(int=2), UUID(int=3)
@@ -70,6 +70,7 @@ def a_device(number: int = 1, **more: Any) -> ScanningDevice:
         "status": "active",
         "key_version": 1,
         "is_revoked": False,
+        "is_rotation_demanded": False,
         "gate_id": NORTH,
     }
     return ScanningDevice(**given | more)
@@ -123,6 +124,8 @@ def a_ticket(code: str = CODES[0], **more: Any) -> ScannedTicket:
         "last_gate_id": None,
         "last_gate_name": None,
         "is_inside": False,
+        "irregular": [],
+        "status_since": None,
         "seen": "1",
     }
     return ScannedTicket(**given | more)
@@ -170,6 +173,7 @@ def a_request(
         "caller": caller,
         "by": by,
         "scan_id": UUID(int=1_000 + number),
+        "audit_id": UUID(int=2_000 + number),
         "text": text,
         "presented": read_presented(text),
         "direction": direction,
@@ -270,7 +274,7 @@ def test_a_batch_of_one_is_decided_as_the_contract_says(given: dict[str, Any]):
             )
         ],
         days={event.id: event.days},
-        inside={gate.id: {day.date: gate.inside for day in event.days}},
+        inside={gate.id: {event.days[0].date: gate.inside}},
         event_keys={ticket.event_id: KEYS[EVENT]} if ticket else {},
     )
     request = a_request(text, direction=case.attempt.direction)
@@ -587,6 +591,30 @@ def test_what_was_decided_is_answered_as_before(requests: list[ScanRequest]):
             assert after.scan is not None
             assert not after.is_new
             assert (after.scan.id, verdict_of(after)) == (before.scan.id, verdict_of(before))
+
+
+def test_who_was_not_seen_leaving_yesterday_counts_against_a_hard_limit():
+    yesterday = TODAY - timedelta(days=1)
+    gate = a_scanning_gate(hard_capacity_limit=8)
+    facts = facts_with(
+        *(a_ticket(code) for code in CODES), gates=[gate], inside={NORTH: {yesterday: 6, TODAY: 1}}
+    )
+    requests = [a_request(code, number) for number, code in enumerate(CODES[:2])]
+    plan = decide(requests, facts, NOW)
+    assert [verdict_of(each) for each in plan.decisions] == ["admitted", "gate_at_capacity"]
+    assert [(check.day, check.most) for check in plan.capacity] == [(TODAY, 2)]
+
+
+def test_a_person_without_a_right_to_be_inside_may_leave():
+    heads = [IrregularHeads(gate_id=SOUTH, zone_id=ZONE, day=TODAY, count=2)]
+    ticket = a_ticket(CODES[0], irregular=heads, status="voided")
+    plan = decide([a_request(direction="exit")], facts_with(ticket), NOW)
+    assert [verdict_of(each) for each in plan.decisions] == ["admitted"]
+    [attendance] = plan.attendance
+    assert [each.count for each in attendance.irregular] == [1]
+    lowered = {each.scope_id: (each.inside, each.irregular) for each in plan.counts}
+    assert lowered[SOUTH] == lowered[EVENT] == lowered[ZONE] == (-1, -1)
+    assert plan.contested == {ticket.id}
 
 
 @given(batches, st.integers(0, LIMIT))

@@ -19,6 +19,7 @@ from voelgoed.events.model import NewGate
 from voelgoed.scanning.actions.devices import create_pairing, pair
 from voelgoed.scanning.actions.own_device import DeviceCaller, beat, prove
 from voelgoed.scanning.model.devices import Heartbeat, NewPairing, Pair
+from voelgoed.scanning.model.refusals import DeviceNotFound
 from voelgoed.scanning.model.scans import NewScan
 from voelgoed.scanning.model.sync import OfflineBatch, QueuedScan
 from voelgoed.scanning.rules.deliveries import OfflineDelivery
@@ -91,10 +92,15 @@ async def _pair(story: Story, post: Post, gates: Sequence[DemoGate]) -> DeviceCa
     """Again under its own id, if an earlier start was cut off: it gets another key."""
     services = story.services
     [gate] = [gate for gate in gates if gate.code == POSTS[post]]
+    device_id = story.id(post)
     new = NewPairing(gate_id=gate.id, name=f"{post} iPad", device_type="ipad")
-    pairing = await create_pairing(services.database, story.owner, new)
+    again = msgspec.structs.replace(new, replaces_device_id=device_id)
+    try:
+        pairing = await create_pairing(services.database, story.owner, again)
+    except DeviceNotFound:
+        pairing = await create_pairing(services.database, story.owner, new)
     assert pairing.pairing_token is not None
-    given = Pair(pairing_token=pairing.pairing_token, device_id=story.id(post))
+    given = Pair(pairing_token=pairing.pairing_token, device_id=device_id)
     origin = Origin("127.0.0.1", "demo")
     paired = await pair(services.database, services.master_key, origin, given)
     return prove(services.master_key, paired.api_key, origin)
