@@ -7,8 +7,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voelgoed.scanning.rules.attendance import blank, come_in, leave
-from voelgoed.scanning.rules.facts import history_of, later
+from voelgoed.scanning.rules.facts import blank, come_in, history_of, later, leave
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 GATE = UUID(int=1)

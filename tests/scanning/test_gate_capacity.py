@@ -6,8 +6,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voelgoed.scanning.rules.gate_capacity import GateCapacity
-from voelgoed.scanning.rules.tally import Move, Tally
+from voelgoed.scanning.rules.tally import GateCapacity, Move, Tally
 
 EVENT, GATE, ELSEWHERE = UUID(int=1), UUID(int=2), UUID(int=3)
 DAY = dt.date(2030, 6, 1)

@@ -40,19 +40,19 @@ from voelgoed.scanning.model.refusals import (
 from voelgoed.scanning.model.scans import CODE_KEPT_MAX, Scan, ScanDetails
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 from voelgoed.scanning.rules import decision
-from voelgoed.scanning.rules.attendance import come_in, leave
 from voelgoed.scanning.rules.devices import refusal_to_scan
 from voelgoed.scanning.rules.facts import (
     attendance_of,
+    come_in,
     event_facts,
     gate_facts,
     history_of,
     later,
+    leave,
     ticket_facts,
 )
-from voelgoed.scanning.rules.gate_capacity import GateCapacity
 from voelgoed.scanning.rules.presented import refusal_to_read
-from voelgoed.scanning.rules.tally import Move, Place, Tally
+from voelgoed.scanning.rules.tally import GateCapacity, Move, Place, Tally
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
 from voelgoed.ticketing.rules.barcode import read_barcode, verify_barcode
 

@@ -35,16 +35,16 @@ from voelgoed.scanning.model.scan_history import (
     Resolution,
 )
 from voelgoed.scanning.model.sync_facts import RecordedScan
-from voelgoed.scanning.rules.attendance import (
+from voelgoed.scanning.rules.decision import Case, foremost, judge_history
+from voelgoed.scanning.rules.facts import (
     HeadsAt,
     add_heads,
     blank,
     come_in,
     come_in_irregularly,
+    history_of,
     leave,
 )
-from voelgoed.scanning.rules.decision import Case, foremost, judge_history
-from voelgoed.scanning.rules.facts import history_of
 from voelgoed.scanning.rules.outcomes import reason_of
 from voelgoed.scanning.rules.synced import lasting
 from voelgoed.ticketing.model.admissions import Attendance

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from voelgoed.scanning.model.occupancy import Counted, Scope
 from voelgoed.scanning.model.recount import ContestedPassage, Difference, RecountFacts
-from voelgoed.scanning.rules.attendance import HeadsAt, add_heads, without_first_head
+from voelgoed.scanning.rules.facts import HeadsAt, add_heads, without_first_head
 from voelgoed.ticketing.model.admissions import IrregularHeads
 
 Key = tuple[dt.date, Scope, UUID]
