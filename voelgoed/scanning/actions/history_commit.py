@@ -64,6 +64,7 @@ async def commit_history(
             successes=successes,
             audit=[audit_row(tx, entry) for entry in recorded],
             counts=plan.counts,
+            resets=plan.resets,
         ),
     )
     await resolve_double_entries(tx, caller, list(withdrawn_tickets))

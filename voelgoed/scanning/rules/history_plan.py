@@ -9,7 +9,7 @@ import msgspec
 
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import EventFacts
-from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.occupancy import Counted, KnownReset
 from voelgoed.scanning.model.scan_history import Clash, HistoryScan, JudgedHistory, Ruling
 from voelgoed.scanning.rules.conflicts import clashes_of, conflict_changes
 from voelgoed.scanning.rules.facts import attendance_of, ticket_facts
@@ -31,6 +31,8 @@ class HistoryPlan(msgspec.Struct, frozen=True, kw_only=True):
     """By how much they change."""
     codes: dict[UUID, str]
     """The codes of the tickets, by their ids."""
+    resets: list[KnownReset]
+    """When the venues were last declared empty, as far as this plan knows."""
 
 
 class HistoryPlanner:
@@ -47,6 +49,7 @@ class HistoryPlanner:
         self._rulings: list[Ruling] = []
         self._clashes: list[Clash] = []
         self._codes: dict[UUID, str] = {}
+        self._resets: dict[UUID, datetime] = {}
         self._tally = Tally()
 
     def change(
@@ -62,6 +65,7 @@ class HistoryPlanner:
     ) -> JudgedHistory:
         """The ticket's history was `before` and is `after`; the scans that are frozen keep their
         resolution. `status` is what the ticket is made at the same time, if anything."""
+        self._note_resets(event)
         facts = msgspec.structs.replace(ticket_facts(ticket), status=status or ticket.status)
         judged = reconcile(event, facts, after, frozen)
         counted = [
@@ -106,10 +110,17 @@ class HistoryPlanner:
         """About a scan that is in no ticket's history."""
         self._rulings.append(ruling)
 
-    def add_head(self, event_id: UUID, day: dt.date, gate_id: UUID) -> None:
-        """Somebody was let in with what is no ticket of the event: they are inside all the same."""
-        here = self._tally.presence(event_id, day, gate_id, None)
-        self._tally.change(here, inside=1, irregular=1)
+    def add_head(self, event: EventFacts, at: datetime, day: dt.date, gate_id: UUID) -> None:
+        """Somebody was let in with what is no ticket of the event: they are inside all the same, unless the
+        venue was declared empty since."""
+        self._note_resets(event)
+        if all(reset < at for reset in event.resets):
+            here = self._tally.presence(event.id, day, gate_id, None)
+            self._tally.change(here, inside=1, irregular=1)
+
+    def _note_resets(self, event: EventFacts) -> None:
+        if event.resets:
+            self._resets[event.id] = max(event.resets)
 
     def _rule(self, before: Sequence[HistoryScan], judged: JudgedHistory) -> None:
         was_let_in = {each.id: each.is_let_in for each in before}
@@ -140,4 +151,5 @@ class HistoryPlanner:
             withdrawn=changes.withdrawn,
             counts=self._tally.changes(),
             codes=self._codes,
+            resets=[KnownReset(event_id, at) for event_id, at in self._resets.items()],
         )
