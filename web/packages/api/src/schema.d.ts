@@ -1425,6 +1425,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/scanning/events/{event_id}/occupancy/resets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Declare empty
+         * @description The venue is empty: whoever came in until now no longer counts as inside. It is on record who said
+         *     so and why.
+         */
+        post: operations["declare_empty"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/scanning/events/{event_id}/outlook": {
         parameters: {
             query?: never;
@@ -2362,7 +2383,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "impossible_travel" | "repeated_duplicates" | "high_velocity" | "device_malfunction" | "ticket_not_found" | "forged_barcode" | "clock_skew" | "gate_near_capacity" | "double_entry" | "invalid_admission" | "high_error_rate_batch" | "delayed_batch_submission" | "batch_size_anomaly" | "future_timestamp" | "impossible_timestamp" | "clock_manipulation" | "invalid_signature" | "replayed_signature" | "scan_id_reused" | "repeated_sync_failures" | "revoked_device_sync" | "unverified_scans";
+            kind: "impossible_travel" | "repeated_duplicates" | "high_velocity" | "device_malfunction" | "ticket_not_found" | "forged_barcode" | "clock_skew" | "gate_near_capacity" | "double_entry" | "invalid_admission" | "high_error_rate_batch" | "delayed_batch_submission" | "batch_size_anomaly" | "future_timestamp" | "impossible_timestamp" | "clock_manipulation" | "invalid_signature" | "replayed_signature" | "scan_id_reused" | "repeated_sync_failures" | "revoked_device_sync" | "unverified_scans" | "foreign_gate" | "impossible_rate";
             /** Format: date-time */
             last_at: string;
             note: string;
@@ -2611,15 +2632,15 @@ export interface components {
             event_id: string;
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
-            kind: "double_entry" | "duplicate_scan";
+            /** @constant */
+            kind: "double_entry";
             note: string;
             reviewed_at: string | null;
             reviewed_by_id: string | null;
             /** Format: uuid */
             scan_id: string;
-            /** @enum {string} */
-            severity: "critical" | "low";
+            /** @constant */
+            severity: "critical";
             /** @enum {string} */
             state: "open" | "reviewed" | "dismissed";
             /** Format: uuid */
@@ -2691,6 +2712,8 @@ export interface components {
             event_id: string;
             exits: number;
             inside: number;
+            /** @default 0 */
+            irregular: number;
             /** @enum {string} */
             scope: "event" | "gate" | "zone";
             /** Format: uuid */
@@ -2863,8 +2886,12 @@ export interface components {
             counts: components["schemas"]["Counted"][];
             current: number;
             day: string;
+            emptied_at: string | null;
+            emptied_by_id: string | null;
             /** Format: uuid */
             event_id: string;
+            gates: components["schemas"]["GatePresence"][];
+            irregular: number;
             percent_full: number;
         };
         /** Data[EventOccupancy] */
@@ -2892,7 +2919,7 @@ export interface components {
         EventScan: {
             conflict: boolean;
             /** @enum {null|string} */
-            conflict_reason: "double_entry" | "duplicate_scan" | null;
+            conflict_reason: "double_entry" | null;
             /** Format: date-time */
             created_at: string;
             device_id: string | null;
@@ -3017,11 +3044,11 @@ export interface components {
         };
         /** FoundConflict */
         FoundConflict: {
-            /** @enum {string} */
-            kind: "double_entry" | "duplicate_scan";
+            /** @constant */
+            kind: "double_entry";
             scan_id: string;
-            /** @enum {string} */
-            severity: "critical" | "low";
+            /** @constant */
+            severity: "critical";
             winner_scan_id: string;
         };
         /** Fullest */
@@ -3132,6 +3159,14 @@ export interface components {
         /** Data[list[Gate]] */
         GateListData: {
             data: components["schemas"]["Gate"][];
+        };
+        /** GatePresence */
+        GatePresence: {
+            /** Format: uuid */
+            gate_id: string;
+            inside: number;
+            irregular: number;
+            is_limited: boolean;
         };
         /** Health */
         Health: {
@@ -3494,6 +3529,10 @@ export interface components {
             valid_from: string;
             valid_to?: string | null;
         };
+        /** NewOccupancyReset */
+        NewOccupancyReset: {
+            reason: string;
+        };
         /** NewOrder */
         NewOrder: {
             buyer_email?: string | null;
@@ -3689,6 +3728,24 @@ export interface components {
             gate_current: number;
             percent_full: number;
         };
+        /** OccupancyReset */
+        OccupancyReset: {
+            /** Format: uuid */
+            actor_id: string;
+            /** Format: date-time */
+            at: string;
+            /** Format: uuid */
+            event_id: string;
+            /** Format: uuid */
+            id: string;
+            inside: number;
+            irregular: number;
+            reason: string;
+        };
+        /** Data[OccupancyReset] */
+        OccupancyResetData: {
+            data: components["schemas"]["OccupancyReset"];
+        };
         /** Offer */
         Offer: {
             amount_minor: number;
@@ -3874,7 +3931,7 @@ export interface components {
             annulled_reason: string | null;
             conflict: boolean;
             /** @enum {null|string} */
-            conflict_reason: "double_entry" | "duplicate_scan" | null;
+            conflict_reason: "double_entry" | null;
             /** Format: date-time */
             created_at: string;
             device_name: string;
@@ -4048,6 +4105,8 @@ export interface components {
             status: "admitted" | "denied";
             ticket_code: string;
             ticket_id: string | null;
+            /** @enum {null|string} */
+            unverified: "foreign_gate" | "before_assignment" | "outside_event_time" | "from_future" | null;
         };
         /** Recovery */
         Recovery: {
@@ -4067,6 +4126,8 @@ export interface components {
             rejected: number;
             reviewed_at: string | null;
             reviewed_by_id: string | null;
+            /** @enum {string} */
+            source: "offline_sync" | "recovered";
             /** @enum {string} */
             state: "unverified" | "accepted" | "rejected";
             total: number;
@@ -12576,6 +12637,125 @@ export interface operations {
             };
             /** @description `event_not_found`: There is no such event. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    declare_empty: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewOccupancyReset"];
+            };
+        };
+        responses: {
+            /** @description Document created, URL follows */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OccupancyResetData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `idempotency_key_reused`: This Idempotency-Key was used before, for a different request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
