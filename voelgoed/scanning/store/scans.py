@@ -29,7 +29,7 @@ async def write_scans(
     rooms: Sequence[CapacityCheck],
 ) -> list[Counted]:
     """With the counts that they change; gives what these are then. Where somebody else used one of
-    the ids, or the room, meanwhile, nothing is written."""
+    the ids, or the room, meanwhile, or declared the venue empty, nothing is written."""
     with refusing("scan_pkey", ChangedMeanwhile):
         return await tx.rows(
             Counted,
@@ -45,7 +45,7 @@ async def write_scans(
                    SET entries = held.entries + EXCLUDED.entries,
                        exits = held.exits + EXCLUDED.exits,
                        inside = held.inside + EXCLUDED.inside
-                RETURNING event_id, day, scope, scope_id, entries, exits, inside
+                RETURNING event_id, day, scope, scope_id, entries, exits, inside, emptied_at
             ), written AS (
                 INSERT INTO scan (organization_id, id, event_id, ticket_id, ticket_code, device_id,
                                   actor_id, gate_id, direction, status, reason_denied, scanned_at,
@@ -80,7 +80,14 @@ async def write_scans(
                          FROM json_to_recordset($4::json) AS room (gate_id uuid, day date, most integer)
                         WHERE counted.scope = 'gate' AND counted.scope_id = room.gate_id
                           AND counted.day = room.day AND counted.inside > room.most
-                   ) THEN abort('VG001', 'the room at a gate was taken meanwhile') ELSE true END
+                   ) THEN abort('VG001', 'the room at a gate was taken meanwhile')
+                   WHEN counted.emptied_at >= (
+                       SELECT min(scanned_at_canonical)
+                         FROM json_to_recordset($1::json)
+                           AS new (event_id uuid, status text, scanned_at_canonical timestamptz)
+                        WHERE new.event_id = counted.event_id AND status = 'admitted'
+                   ) THEN abort('VG001', 'the venue was declared empty meanwhile')
+                   ELSE true END
             """,
             json_text(scans),
             json_text(passing),
