@@ -6,13 +6,17 @@ const gate = { id: 'north', name: 'North', capacity: 100 } as Gate;
 const zone = { zone_id: 'floor', name: 'Floor', capacity: 400 } as ZoneCount;
 
 function occupancy(): EventOccupancy {
-  const count = { event_id: 'e', entries: 0, exits: 0 };
+  const count = { event_id: 'e', entries: 0, exits: 0, irregular: 0 };
   return {
     event_id: 'e',
     day: '2030-01-02',
     current: 90,
     capacity: 1_000,
     percent_full: 9,
+    irregular: 0,
+    emptied_at: null,
+    emptied_by_id: null,
+    gates: [{ gate_id: 'north', inside: 90, irregular: 0, is_limited: false }],
     counts: [
       { ...count, day: '2030-01-01', scope: 'gate', scope_id: 'north', inside: 77 },
       { ...count, day: '2030-01-02', scope: 'gate', scope_id: 'north', inside: 90 },
@@ -28,6 +32,13 @@ test('shows who is inside today, not who was yesterday', () => {
   expect(levels.event('e')).toMatchObject({ inside: 90, capacity: 1_000, percent: 9 });
   expect(levels.gates([gate])[0]).toMatchObject({ inside: 90, percent: 90, fullness: 'nearly' });
   expect(levels.zones([zone])[0]).toMatchObject({ inside: 90, percent: 22, fullness: 'room' });
+});
+
+test('shows who stayed overnight by a gate with a limit', () => {
+  const stayed = { gate_id: 'north', inside: 97, irregular: 0, is_limited: true };
+  const levels = new Levels();
+  levels.read({ ...occupancy(), gates: [stayed] });
+  expect(levels.gates([gate])[0]).toMatchObject({ inside: 97, fullness: 'nearly' });
 });
 
 test('a message moves the total and the gate where it was', () => {

@@ -36,8 +36,9 @@ export class Levels {
     this.total = occupancy.current;
     this.capacity = occupancy.capacity;
     this.#inside.clear();
+    for (const { gate_id, inside } of occupancy.gates) this.#inside.set(gate_id, inside);
     for (const { day, scope, scope_id, inside } of occupancy.counts) {
-      if (day === occupancy.day && scope !== 'event') this.#inside.set(scope_id, inside);
+      if (day === occupancy.day && scope === 'zone') this.#inside.set(scope_id, inside);
     }
   }
 
