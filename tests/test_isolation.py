@@ -27,6 +27,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "change_device": {"version": 1, "name": "taken over"},
     "put_scan_policy": {"version": 1, "travel_s": 0},
     "annul_admission": {"reason": "taken over"},
+    "declare_empty": {"reason": "taken over"},
     "move_ticket": {"to": "used", "reason": "taken over"},
     "move_alert": {"version": 1, "to": "resolved", "note": "taken over"},
     "move_conflict": {"version": 1, "to": "dismissed", "note": "taken over"},

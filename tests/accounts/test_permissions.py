@@ -33,7 +33,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 DECIDED_INSIDE: set[Permission] = {"events.read_unpublished", "seats.sell_withheld"}
 """By the routes that read events, and by those that look at or take seats."""
 ABOUT: dict[str, str] = {
-    "admissions": r"/scanning/.*(admissions|annulment|alerts|conflicts|recoveries|tickets|outlook|/scans$)"
+    "admissions": r"/scanning/.*(admissions|annulment|alerts|conflicts|recoveries|tickets|outlook|resets|/scans$)"
     r"|/reports/attendance",
     "devices": r"/scanning/(devices|pairings|recoveries|events/.*/manifest-status)",
     "gates": r"/(gates|scan-policy|occupancy)",

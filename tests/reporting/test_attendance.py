@@ -19,8 +19,9 @@ from tests.reporting.support import (
 from tests.scanning.support import LATER, World, a_world
 from tests.seating.race_support import DAYS
 from tests.support import SOON, MovableClock, Tenant
+from voelgoed.scanning.actions.occupancy_resets import declare_empty
 from voelgoed.scanning.actions.supervision import annul
-from voelgoed.scanning.model.supervision import Annulment
+from voelgoed.scanning.model.supervision import Annulment, NewOccupancyReset
 from voelgoed.services import Services
 
 
@@ -111,6 +112,28 @@ async def test_what_was_annulled_does_not_count(world: World, clock: MovableCloc
     found = await found_in(world)
     assert (found.total.entries, found.total.denied, found.buckets) == (0, 0, [])
     await require_as_counted(world, found)
+
+
+async def test_nobody_is_inside_after_the_venue_was_declared_empty_until_somebody_comes(
+    world: World, clock: MovableClock
+) -> None:
+    at_the_event(world, clock)
+    device = await world.device()
+    first, second, third = await world.tickets(3)
+    assert await world.verdict(device, first.code) == "admitted"
+    assert await world.verdict(device, second.code) == "admitted"
+    clock.ahead += timedelta(minutes=20)
+    before = world.now
+    database, caller = world.services.database, world.tenant.caller("gate_supervisor")
+    await declare_empty(database, caller, world.event_id, NewOccupancyReset(reason="Sweep"), None)
+    clock.ahead += timedelta(minutes=20)
+    for ticket in (first, third):
+        assert await world.verdict(device, ticket.code) == "admitted"
+    found = await found_in(world, 15)
+    await require_as_counted(world, found)
+    assert (found.total.entries, found.total.inside) == (4, 2)
+    assert [(each.entries, each.inside) for each in found.buckets] == [(2, 2), (0, 0), (2, 2)]
+    assert (await found_in(world, 15, until=before)).total.inside == 2
 
 
 async def test_a_gate_that_was_deleted_keeps_what_it_counted(

@@ -43,6 +43,12 @@ def test_who_stayed_unseen_is_not_inside_on_the_next_day() -> None:
     assert [each.inside for each in buckets_of(counted, changes)] == [3, 3, 1]
 
 
+def test_a_bucket_in_which_the_venue_was_only_declared_empty_is_one_too() -> None:
+    changes = [Change(at(0), SATURDAY, 3), Change(at(60), SATURDAY, -3)]
+    found = buckets_of([Counts(since=at(0), entries=3), Counts(since=at(90), denied=1)], changes)
+    assert [(each.since, each.inside) for each in found] == [(at(0), 3), (at(60), 0), (at(90), 0)]
+
+
 def test_entries_are_first_ones_and_others() -> None:
     [bucket] = buckets_of([Counts(since=at(0), entries=5, first_entries=2)], [])
     assert (bucket.entries, bucket.first_entries, bucket.reentries) == (5, 2, 3)

@@ -570,6 +570,7 @@ def how_many_are_inside() -> dict[str, tuple[dict[str, Any], str]]:
 
     after = "2026-06-05T14:00:00.000000Z"
     other = tickets(came("2026-06-05T11:00:00.000000Z"))
+    next_day = {"at": "2026-06-06T18:00:00.000000Z"}
     return {
         "room for one more": (at_north(), ADMITTED),
         "the last place was taken here": (at_north(mine(after, SEATED)), "gate_at_capacity"),
@@ -608,8 +609,25 @@ def how_many_are_inside() -> dict[str, tuple[dict[str, Any], str]]:
             ADMITTED,
         ),
         "all of it yesterday": (
-            at_north(mine(after, SEATED), occupancy=[{"gate_id": "north", "inside": 2}])
-            | {"at": "2026-06-06T18:00:00.000000Z"},
+            at_north(mine(after, SEATED), occupancy=[{"gate_id": "north", "inside": 2}]) | next_day,
+            "gate_at_capacity",
+        ),
+        "full since yesterday, as the manifest knows": (
+            at_north(occupancy=[{"gate_id": "north", "inside": 2}]) | next_day,
+            "gate_at_capacity",
+        ),
+        "room for one more since yesterday": (at_north() | next_day, ADMITTED),
+        "the last place was taken here yesterday": (
+            at_north(mine(after, SEATED)) | next_day,
+            "gate_at_capacity",
+        ),
+        "one of them, inside since yesterday, left here today": (
+            at_north(
+                mine("2026-06-06T15:00:00.000000Z", SEATED, direction="exit"),
+                occupancy=[{"gate_id": "north", "inside": 2}],
+                **other,
+            )
+            | next_day,
             ADMITTED,
         ),
         "another gate is full": (

@@ -147,6 +147,8 @@ def facts_with(
         "devices": {each.id: each for each in devices},
         "gates": {each.id: each for each in gates},
         "inside": {},
+        "carried": {},
+        "resets": {},
         "tickets": {each.code: each for each in tickets},
         "known": {},
         "event_keys": KEYS,

@@ -29,13 +29,12 @@ export async function feed(page: Page, eventId: string, given: Given): Promise<v
   const open = { alerts: 2, critical_alerts: 1, conflicts: 1, recoveries: 0 };
   await at(`${scanning}/outlook`, { to_come: CAPACITY - given.inside, open });
   const day = '2030-01-01';
-  const counts = (given.atGates ?? []).map((inside, place) => ({
-    day,
-    scope: 'gate',
-    scope_id: gateId(place),
+  const atGates = (given.atGates ?? []).map((inside, place) => ({
+    gate_id: gateId(place),
     inside,
   }));
-  const occupancy = { current: given.inside, capacity: CAPACITY, day, counts };
+  const inside = { current: given.inside, capacity: CAPACITY, day };
+  const occupancy = { ...inside, counts: [], gates: atGates, emptied_at: null };
   await at(`${scanning}/occupancy`, occupancy);
   const devices = given.silentSeconds.map((silent_seconds, place) => ({
     id: gateId(1_000 + place),

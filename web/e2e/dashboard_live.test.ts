@@ -63,6 +63,37 @@ test('says how many of those inside have no right to be there', async ({
   await expectFitsPhone(page);
 });
 
+test('somebody declares the venue empty, with a reason, and it says who and when', async ({
+  dashboard: page,
+  venue,
+  gate,
+  organization,
+}) => {
+  const [ticket] = await venue.importTickets(1);
+  if (!ticket) throw new Error('there is no ticket');
+  const device = await BareDevice.pair(organization, await venue.pairingToken(gate, 'iPad 1'));
+  expect(await device.scan(ticket)).toEqual({ status: 200, said: 'admitted' });
+  await openEventPage(page, venue, 'live');
+  await expect(total(page)).toHaveAttribute('aria-valuenow', '1');
+
+  await page.getByRole('button', { name: 'Declare empty' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Declare the venue empty?' });
+  await dialog.getByRole('button', { name: 'Declare empty' }).click();
+  await expect(dialog.getByText('Enter a reason.')).toBeVisible();
+  await expect(dialog.getByLabel('Reason')).toBeFocused();
+  await expect(total(page)).toHaveAttribute('aria-valuenow', '1');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await dialog.getByLabel('Reason').fill('Closing round, nobody left.');
+  await dialog.getByRole('button', { name: 'Declare empty' }).click();
+
+  await expect(dialog).toBeHidden();
+  await expect(total(page)).toHaveAttribute('aria-valuenow', '0');
+  await expect(page.getByTestId('emptied')).toHaveText(/^Declared empty by .+, .+/);
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+});
+
 test('says how hard a gate works, who is to come, and what needs somebody', async ({
   dashboard: page,
   venue,

@@ -45,7 +45,12 @@ def buckets_of(counted: Iterable[Counts], changes: Sequence[Change]) -> list[Buc
 
     pass_on(None)
     buckets: list[Bucket] = []
-    for each in sorted(counted, key=lambda each: each.since):
+    known = {each.since: each for each in counted}
+    # When the venue was declared empty, nobody need have been scanned.
+    for since in by_bucket:
+        if since is not None:
+            known.setdefault(since, Counts(since=since))
+    for _, each in sorted(known.items()):
         pass_on(each.since)
         buckets.append(
             Bucket(

@@ -42,7 +42,8 @@ async def count_scans(
 
     Who is inside at the end of the span may have come before it, so all that was scanned until then is
     told, and of what was before the span nothing else is counted. Whoever comes in is inside on that
-    day, and no longer on the day, nor at the gate, by which they came before.
+    day, and no longer on the day, nor at the gate, by which they came before. When somebody declares the
+    venue empty, whoever came until then leaves.
     """
     await tx.run("SET LOCAL work_mem = '64MB'")  # or the sort of half a million scans goes to disk
     await tx.run("SET LOCAL max_parallel_workers_per_gather = 0")  # the gates need the rest
@@ -63,19 +64,29 @@ async def count_scans(
                AND NOT EXISTS (SELECT 1 FROM scan_annulment
                                 WHERE scan_annulment.organization_id = scan.organization_id
                                   AND scan_annulment.scan_id = scan.id)
+        ), reset AS MATERIALIZED (
+            SELECT at FROM occupancy_reset
+             WHERE event_id = $1 AND ($3::timestamptz IS NULL OR at < $3)
+        ), admitted AS (
+            SELECT *, (SELECT min(reset.at) FROM reset WHERE reset.at >= resolution.at) AS emptied_at
+              FROM resolution WHERE status = 'admitted'
         ), passage AS MATERIALIZED (
             SELECT day, gate_id, gate_name, zone_id, at, direction = 'entry' AS is_entry,
-                   lag(direction) OVER story = 'entry' AS was_inside, lag(day) OVER story AS day_before,
-                   lead(direction) OVER story IS NULL AS is_last,
+                   lag(direction) OVER story = 'entry'
+                       AND coalesce(lag(emptied_at) OVER story >= at, true) AS was_inside,
+                   lag(day) OVER story AS day_before,
+                   lead(direction) OVER story IS NULL AS is_last, emptied_at,
+                   direction = 'entry' AND emptied_at IS NOT NULL
+                       AND coalesce(emptied_at < lead(at) OVER story, true) AS is_emptied,
                    direction = 'entry' AND 1 = count(*) FILTER (WHERE direction = 'entry') OVER story
                        AS is_first
-              FROM resolution WHERE status = 'admitted'
+              FROM admitted
             WINDOW story AS (PARTITION BY ticket_id ORDER BY at,
                              coalesce(device_id, '00000000-0000-0000-0000-000000000000'), id
                              ROWS UNBOUNDED PRECEDING)
         ), told AS (
             SELECT day, gate_id, gate_name, zone_id, NULL AS reason, at, is_entry, is_first,
-                   is_entry AND is_last AS is_inside
+                   is_entry AND is_last AND NOT is_emptied AS is_inside
               FROM passage
              UNION ALL
             SELECT NULL, gate_id, gate_name, zone_id, reason, at, NULL, NULL, NULL
@@ -102,12 +113,15 @@ async def count_scans(
          GROUP BY GROUPING SETS ((), (day), (gate_id), (zone_id), (reason), (bucket))
          UNION ALL
         SELECT 'change', changed.day, NULL, NULL, NULL, NULL, bucket, 0, 0, 0, 0, sum(step)
-          FROM (SELECT CASE WHEN $2::timestamptz IS NULL OR at >= $2
-                            THEN date_bin(make_interval(mins => $4), at, $5::timestamptz) END AS bucket,
+          FROM (SELECT CASE WHEN $2::timestamptz IS NULL OR change.at >= $2
+                            THEN date_bin(make_interval(mins => $4), change.at, $5::timestamptz)
+                       END AS bucket,
                        change.day, change.step
                   FROM passage
-                 CROSS JOIN LATERAL (VALUES (day, is_entry::integer),
-                                            (day_before, -(was_inside::integer))) AS change (day, step)
+                 CROSS JOIN LATERAL (VALUES (day, is_entry::integer, at),
+                                            (day_before, -(was_inside::integer), at),
+                                            (day, -(is_emptied::integer), emptied_at))
+                                 AS change (day, step, at)
                  WHERE change.step <> 0) AS changed
          GROUP BY bucket, changed.day
          UNION ALL

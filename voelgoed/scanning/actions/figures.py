@@ -4,7 +4,6 @@ Labels name events, gates and devices, so there is a limit to each kind: the ful
 devices silent for longest are told, the rest is counted as left out.
 """
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,11 +16,11 @@ from voelgoed.scanning import metrics
 from voelgoed.scanning.actions.devices import DEVICES_MAX
 from voelgoed.scanning.model.devices import Device, ShownStatus
 from voelgoed.scanning.model.scans import Scan
-from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.devices import shown_status, silence
+from voelgoed.scanning.rules.occupancy import at_gate, presence_at
 from voelgoed.scanning.rules.offline_scans import SyncResult
-from voelgoed.scanning.store import devices, figures, recount, stations
-from voelgoed.scanning.store.figures import GateFigures
+from voelgoed.scanning.store import devices, figures, occupancy, recount
+from voelgoed.scanning.store.figures import MeasuredGate
 from voelgoed.scanning.store.recount import LiveEvent
 
 EVENTS_TOLD_MAX = 200
@@ -76,7 +75,10 @@ class Figures:
     """Of all organisations, at one moment."""
 
     events: list[tuple[LiveEvent, int]] = field(default_factory=list[tuple[LiveEvent, int]])
-    gates: list[tuple[UUID, GateFigures]] = field(default_factory=list[tuple[UUID, GateFigures]])
+    gates: list[tuple[UUID, MeasuredGate, int]] = field(
+        default_factory=list[tuple[UUID, MeasuredGate, int]]
+    )
+    """With the event, and how many are inside."""
     statuses: Counter[tuple[UUID, ShownStatus]] = field(
         default_factory=Counter[tuple[UUID, ShownStatus]]
     )
@@ -116,13 +118,12 @@ async def _look(database: Database) -> Figures:
 
 
 async def _look_at(tx: Transaction, event: LiveEvent, found: Figures) -> None:
-    today = day_of(await stations.find_days(tx, event.id), tx.now)
-    if today is None:
+    present = presence_at(await occupancy.read_occupancy_facts(tx, event.id), tx.now)
+    if present.today is None:
         return
-    day = dt.date.fromisoformat(today)
-    found.events.append((event, await figures.find_event_inside(tx, event.id, day)))
-    gates = {gate.id: gate for gate in await figures.find_gate_figures(tx, event.id, day)}
-    found.gates += [(event.id, gate) for gate in gates.values()]
+    found.events.append((event, present.event.inside))
+    gates = {gate.id: gate for gate in await figures.list_measured_gates(tx, event.id)}
+    found.gates += [(event.id, gate, at_gate(present, gate.id).inside) for gate in gates.values()]
     for each in await devices.list_devices(tx, event.id, False, None, DEVICES_MAX):
         device = each.device
         status = shown_status(device, tx.now)
@@ -149,9 +150,9 @@ def _publish(found: Figures) -> None:
             count = found.statuses[event.id, status]
             metrics.scanning_devices.labels(*labels, status).set(count)
     found.gates.sort(key=_fullness, reverse=True)
-    for event_id, gate in found.gates[:GATES_TOLD_MAX]:
+    for event_id, gate, inside in found.gates[:GATES_TOLD_MAX]:
         labels = (str(event_id), str(gate.id), gate.code)
-        metrics.gate_occupancy.labels(*labels).set(gate.inside)
+        metrics.gate_occupancy.labels(*labels).set(inside)
         if gate.capacity is not None:
             metrics.gate_capacity.labels(*labels).set(gate.capacity)
     found.silent.sort(key=lambda each: each[0], reverse=True)
@@ -168,6 +169,6 @@ def _publish(found: Figures) -> None:
     left_out("devices").set(max(len(found.queues) - DEVICES_TOLD_MAX, 0))
 
 
-def _fullness(of: tuple[UUID, GateFigures]) -> tuple[float, int]:
-    _, gate = of
-    return (gate.inside / gate.capacity if gate.capacity else 0.0), gate.inside
+def _fullness(of: tuple[UUID, MeasuredGate, int]) -> tuple[float, int]:
+    _, gate, inside = of
+    return (inside / gate.capacity if gate.capacity else 0.0), inside

@@ -74,6 +74,7 @@ async def commit_history(
                 HistoryCheckpoint(ticket_id=ticket_id, state=state)
                 for ticket_id, state in plan.checkpoints.items()
             ],
+            resets=plan.resets,
         ),
     )
     await resolve_double_entries(tx, caller, list(withdrawn_tickets))

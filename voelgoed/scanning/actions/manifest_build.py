@@ -20,7 +20,6 @@ from voelgoed.infra.master_key import MasterKey
 from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.metrics import manifest_build_duration
 from voelgoed.scanning.model.manifests import GateInside, Head, Manifest, Settings
-from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.manifest import (
     CODE_KEY_PURPOSE,
     content_hash,
@@ -29,7 +28,9 @@ from voelgoed.scanning.rules.manifest import (
 )
 from voelgoed.scanning.rules.manifest_entries import count, merged, replaced
 from voelgoed.scanning.rules.manifest_settings import settings_of
+from voelgoed.scanning.rules.occupancy import at_gate, presence_at
 from voelgoed.scanning.store import manifests as store
+from voelgoed.scanning.store import occupancy
 from voelgoed.seating.actions.views import see_any
 from voelgoed.seating.model.refusals import EventLayoutNotFound
 from voelgoed.seating.rules.plan import Plan
@@ -254,5 +255,10 @@ def _is_same(before: Manifest, head: Head, settings: str) -> bool:
 
 
 async def _occupancy(tx: Transaction, event: Event) -> list[GateInside]:
-    today = day_of(event.days, tx.now)
-    return [] if today is None else await store.list_limited_gates(tx, event.id, today)
+    facts = await occupancy.read_occupancy_facts(tx, event.id)
+    present = presence_at(facts, tx.now)
+    limited = [gate for gate in await gates_of(tx, event.id) if gate.id in facts.limited_gates]
+    return [
+        GateInside(gate_id=gate.code, inside=at_gate(present, gate.id).inside)
+        for gate in sorted(limited, key=lambda each: each.code)
+    ]

@@ -15,10 +15,10 @@ from voelgoed.infra.master_key import MasterKey
 from voelgoed.scanning.actions.devices import key_of
 from voelgoed.scanning.model.devices import Device, Heartbeat, KeyRotation, NewKey, Station
 from voelgoed.scanning.model.refusals import DeviceInactive, InvalidDeviceToken
-from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.device_keys import DeviceKey, is_genuine, read_key
 from voelgoed.scanning.rules.devices import refusal_to_scan, rotated
 from voelgoed.scanning.rules.messages import device_changed, device_topic
+from voelgoed.scanning.rules.occupancy import at_gate, presence_at
 from voelgoed.scanning.store import devices as store
 from voelgoed.scanning.store import manifests, occupancy
 
@@ -115,9 +115,8 @@ async def _station(tx: Transaction, device: Device, offset: float | None) -> Sta
     gate = None if device.gate_id is None else await gate_anywhere(tx, device.gate_id)
     event = None if gate is None else await event_of(tx, gate.event_id)
     versions = await manifests.find_versions(tx, [event.id]) if event else []
-    counts = await occupancy.find_counts(tx, event.id) if event else []
-    today = day_of(event.days, tx.now) if event else None
-    inside = {each.scope_id: each.inside for each in counts if each.day.isoformat() == today}
+    counts = await occupancy.read_occupancy_facts(tx, event.id) if event else None
+    present = presence_at(counts, tx.now) if counts else None
     return Station(
         device_id=device.id,
         name=device.name,
@@ -128,8 +127,8 @@ async def _station(tx: Transaction, device: Device, offset: float | None) -> Sta
         event_id=event and event.id,
         event_name=event and event.name,
         event_status=event and event.status,
-        gate_inside=gate and max(inside.get(gate.id, 0), 0),
-        event_inside=event and max(inside.get(event.id, 0), 0),
+        gate_inside=at_gate(present, gate.id).inside if gate and present else None,
+        event_inside=present and present.event.inside,
         event_capacity=event and event.capacity,
         manifest_version=versions[0].version if versions else None,
         server_time=tx.now,

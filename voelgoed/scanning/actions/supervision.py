@@ -1,13 +1,16 @@
 """What supervisors do: let in by hand, take an admission back, mark, reset and void tickets."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from uuid import UUID
 
 from voelgoed.accounts.actions.audit import record
 from voelgoed.accounts.model import Caller, NewAuditEntry
 from voelgoed.events.actions.events import event_of
-from voelgoed.infra.database import Database, Transaction
+from voelgoed.events.actions.gates import gates_of
+from voelgoed.infra.database import ChangedMeanwhile, Database, Transaction
 from voelgoed.infra.ids import new_id
+from voelgoed.infra.refusal import StorageBusy
 from voelgoed.scanning.actions.history_commit import commit_history, forget_last_scans
 from voelgoed.scanning.actions.scan_pipeline import ScanPipeline
 from voelgoed.scanning.model.admission import Override, ScanRequest
@@ -17,6 +20,7 @@ from voelgoed.scanning.model.scans import Answer
 from voelgoed.scanning.model.supervision import (
     Annulment,
     EventOccupancy,
+    GatePresence,
     ManualAdmission,
     PastScan,
     TicketAtGate,
@@ -24,12 +28,12 @@ from voelgoed.scanning.model.supervision import (
 )
 from voelgoed.scanning.model.sync_facts import SyncFacts, question_about_scans
 from voelgoed.scanning.rules.answers import percent_full
-from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.history_plan import HistoryPlanner
 from voelgoed.scanning.rules.messages import corrected, gate_topic
+from voelgoed.scanning.rules.occupancy import at_gate, presence_at
 from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.rules.reconcile import frozen_prefix
-from voelgoed.scanning.store import occupancy, offline, scans
+from voelgoed.scanning.store import occupancy, occupancy_resets, offline, scans
 from voelgoed.scanning.store.scans import Annulled
 from voelgoed.seating.rules.messages import occupancy_topic
 from voelgoed.ticketing.actions import admissions
@@ -43,6 +47,7 @@ from voelgoed.ticketing.model.tickets import TicketStatus
 SEARCH_CHARACTERS_MIN = 3
 FOUND_MAX = 20
 SCANS_SHOWN_MAX = 100
+ATTEMPTS_MAX = 10
 
 
 async def admit_by_hand(
@@ -68,6 +73,20 @@ async def admit_by_hand(
 async def annul(database: Database, caller: Caller, scan_id: UUID, new: Annulment) -> None:
     """The turnstile refused, it was the wrong person: as if this admission had not been. Twice is
     once. Whoever was let in with the same ticket and did not count because of it, counts then."""
+    await _until_unchanged(partial(_annul, database, caller, scan_id, new))
+
+
+async def _until_unchanged(attempt: Callable[[], Awaitable[None]]) -> None:
+    """Again where the venue was declared empty meanwhile."""
+    for _ in range(ATTEMPTS_MAX):
+        try:
+            return await attempt()
+        except ChangedMeanwhile:
+            continue
+    raise StorageBusy()
+
+
+async def _annul(database: Database, caller: Caller, scan_id: UUID, new: Annulment) -> None:
     async with database.transaction(caller.organization_id) as tx:
         found = await scans.find_scans(tx, [scan_id])
         if not found:
@@ -95,6 +114,12 @@ async def move_ticket(
     if new.to == "voided":
         await void_ticket(checkout, caller, ticket_id, Because(reason=new.reason))
         return
+    await _until_unchanged(partial(_move_ticket, database, caller, ticket_id, new))
+
+
+async def _move_ticket(
+    database: Database, caller: Caller, ticket_id: UUID, new: TicketTransition
+) -> None:
     async with database.transaction(caller.organization_id) as tx:
         await admissions.lock_ticket(tx, ticket_id)
         facts = await offline.read_facts(tx, question_about_scans(ticket_ids=[ticket_id]))
@@ -187,16 +212,27 @@ async def scans_of(database: Database, caller: Caller, ticket_id: UUID) -> list[
 async def read_occupancy(database: Database, caller: Caller, event_id: UUID) -> EventOccupancy:
     async with database.transaction(caller.organization_id) as tx:
         event = await event_of(tx, event_id)
-        counts = await occupancy.find_counts(tx, event_id)
-    today = day_of(event.days, tx.now) or ""
-    current = sum(
-        each.inside for each in counts if each.scope == "event" and each.day.isoformat() == today
-    )
+        gates = await gates_of(tx, event_id)
+        facts = await occupancy.read_occupancy_facts(tx, event_id)
+        emptied = await occupancy_resets.find_last_reset(tx, event_id)
+    present = presence_at(facts, tx.now)
     return EventOccupancy(
         event_id=event_id,
-        day=today,
-        current=max(current, 0),
+        day=present.today.isoformat() if present.today else "",
+        current=present.event.inside,
+        irregular=present.event.irregular,
         capacity=event.capacity,
-        percent_full=percent_full(max(current, 0), event.capacity),
-        counts=counts,
+        percent_full=percent_full(present.event.inside, event.capacity),
+        gates=[
+            GatePresence(
+                gate_id=gate.id,
+                inside=at_gate(present, gate.id).inside,
+                irregular=at_gate(present, gate.id).irregular,
+                is_limited=gate.id in facts.limited_gates,
+            )
+            for gate in gates
+        ],
+        counts=facts.counts,
+        emptied_at=emptied and emptied.at,
+        emptied_by_id=emptied and emptied.actor_id,
     )

@@ -30,7 +30,7 @@ from voelgoed.scanning.actions.own_device import DeviceCaller, own_device
 from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.model.admission import TicketEntry
 from voelgoed.scanning.model.devices import Device
-from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.occupancy import Counted, Presence
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
 from voelgoed.scanning.model.refusals import (
     ROTATION_DEMANDED,
@@ -49,6 +49,7 @@ from voelgoed.scanning.rules.messages import (
     batch_topic,
     occupancy_synced,
 )
+from voelgoed.scanning.rules.occupancy import presence_at
 from voelgoed.scanning.rules.offline_scans import question_about
 from voelgoed.scanning.rules.sync_batch import (
     DeliveryAnswer,
@@ -264,7 +265,8 @@ class SyncPipeline:
         self, tx: Transaction, taken: Sequence[DeliveryPlan], counts: Sequence[Counted]
     ) -> None:
         """Devices hear of what they brought, and who watches an event of how full it is."""
-        inside = await self._inside(tx, taken, counts)
+        changed = {each.event_id for each in counts}
+        present = {event_id: await self._presence(tx, event_id) for event_id in changed}
         for planned in taken:
             gate, batch = planned.gate, planned.batch
             assert gate is not None
@@ -273,25 +275,15 @@ class SyncPipeline:
                 batch.batch_id, batch.status, batch.processed_count, batch.error_count, tx.now
             )
             tx.publish(batch_topic(batch.batch_id), message)
-            if gate.event_id in inside:
+            if (here := present.get(gate.event_id)) is not None:
                 added = sum(each.is_good and each.is_learnt for each in planned.results)
                 tx.publish(
                     occupancy_topic(tx.organization_id, gate.event_id),
-                    occupancy_synced(batch.batch_id, gate, added, inside, tx.now),
+                    occupancy_synced(batch.batch_id, gate, added, here, tx.now),
                 )
 
-    async def _inside(
-        self, tx: Transaction, taken: Sequence[DeliveryPlan], changed: Sequence[Counted]
-    ) -> dict[UUID, int]:
-        """How many are inside at events and gates where that changed, on the last of their days."""
-        counts = list(changed)
-        known = {each.scope_id for each in counts}
-        gates = [each.gate for each in taken if each.gate is not None]
-        for event_id in {
-            gate.event_id for gate in gates if gate.event_id in known and gate.id not in known
-        }:
-            counts += await occupancy.find_counts(tx, event_id)
-        return {each.scope_id: each.inside for each in sorted(counts, key=lambda each: each.day)}
+    async def _presence(self, tx: Transaction, event_id: UUID) -> Presence:
+        return presence_at(await occupancy.read_occupancy_facts(tx, event_id), tx.now)
 
     async def _follow_up(self, organization_id: UUID, plan: SyncPlan, begun: float) -> None:
         """What nothing depends on."""

@@ -8,8 +8,12 @@ from voelgoed.accounts import access
 from voelgoed.accounts.access import Call
 from voelgoed.events.model import EventNotFound, GateNotFound
 from voelgoed.infra.batcher import Overloaded
+from voelgoed.infra.idempotency import IdempotencyKeyReused
 from voelgoed.infra.shapes import Data
+from voelgoed.infra.web import IdempotencyKey
+from voelgoed.scanning.actions import occupancy_resets
 from voelgoed.scanning.actions import supervision as actions
+from voelgoed.scanning.model.occupancy import OccupancyReset
 from voelgoed.scanning.model.refusals import (
     InvalidTicketCodeFormat,
     InvalidTicketCodeLength,
@@ -25,6 +29,7 @@ from voelgoed.scanning.model.supervision import (
     Annulment,
     EventOccupancy,
     ManualAdmission,
+    NewOccupancyReset,
     PastScan,
     TicketAtGate,
     TicketTransition,
@@ -115,6 +120,26 @@ async def read_occupancy(event_id: FromPath[UUID], call: Given[Call]) -> Data[Ev
     return Data(await actions.read_occupancy(call.database, call.caller, event_id))
 
 
+@access.post(
+    "/api/scanning/events/{event_id:uuid}/occupancy/resets",
+    "admissions.write",
+    EventNotFound,
+    IdempotencyKeyReused,
+)
+async def declare_empty(
+    event_id: FromPath[UUID],
+    data: JSONBody[NewOccupancyReset],
+    call: Given[Call],
+    idempotency_key: IdempotencyKey = None,
+) -> Data[OccupancyReset]:
+    """The venue is empty: whoever came in until now no longer counts as inside. It is on record who said
+    so and why."""
+    key = access.once_for(call.caller, idempotency_key, "declare_empty", event_id, data)
+    return Data(
+        await occupancy_resets.declare_empty(call.database, call.caller, event_id, data, key)
+    )
+
+
 ROUTES = [
     admit_by_hand,
     annul_admission,
@@ -122,4 +147,5 @@ ROUTES = [
     search_tickets,
     list_scans_of_ticket,
     read_occupancy,
+    declare_empty,
 ]

@@ -12,7 +12,7 @@ from voelgoed.accounts.model import Caller
 from voelgoed.events.model import EventDay
 from voelgoed.infra.refusal import Refusal
 from voelgoed.scanning.model.decisions import Direction
-from voelgoed.scanning.model.occupancy import CapacityCheck, Counted
+from voelgoed.scanning.model.occupancy import CapacityCheck, Counted, KnownReset
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket, TicketPlace
@@ -88,6 +88,10 @@ class AdmissionFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Where the devices are, and those that requests, hints and known scans name."""
     inside: Mapping[UUID, Mapping[dt.date, int]]
     """How many are inside by gates with a hard limit, on each day."""
+    carried: Mapping[UUID, Mapping[dt.date, int]]
+    """By event, how many are inside by all its gates with a hard limit, on each day."""
+    resets: Mapping[UUID, datetime]
+    """By event, when somebody last declared the venue empty."""
     tickets: Mapping[str, ScannedTicket]
     """By code; without those for which there is a hint."""
     known: Mapping[UUID, KnownScan]
@@ -154,6 +158,8 @@ class AdmissionPlan(msgspec.Struct, frozen=True, kw_only=True):
     counts: Sequence[Counted]
     """By how much they change."""
     capacity: Sequence[CapacityCheck]
+    earliest: Sequence[KnownReset]
+    """By event, the moment of the first admission: if the venue was declared empty since, the plan is void."""
     scans: Sequence[Scan]
     ahead: Sequence[CountsAhead]
     """One for each of the scans."""

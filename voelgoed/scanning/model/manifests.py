@@ -29,7 +29,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     generated_at: datetime
     expires_at: datetime
     occupancy: list[GateInside]
-    """Of gates that let only so many in, on the present day of the event."""
+    """Of gates that let only so many in: everybody who is inside by them, since whatever day."""
 
 
 class ManifestDay(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from voelgoed.events.model import EventDay
 from voelgoed.scanning.model.decisions import Direction
 
 Scope = Literal["event", "gate", "zone"]
@@ -28,6 +29,61 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """How many of those inside had no right to come in. They are not among the entries."""
 
 
+class OccupancyFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of who is inside at an event."""
+
+    days: list[EventDay]
+    counts: list[Counted]
+    """Of all days."""
+    limited_gates: frozenset[UUID]
+    """Those with a hard limit: people who came in there stay counted overnight."""
+
+
+class CountedHead(msgspec.Struct, frozen=True, kw_only=True):
+    """One person who counts as inside: by which gate, in which zone, since which day."""
+
+    gate_id: UUID
+    zone_id: UUID | None
+    day: dt.date
+    is_irregular: bool
+    """They had no right to come in."""
+
+
+class Heads(msgspec.Struct, frozen=True, kw_only=True):
+    """How many people are present."""
+
+    inside: int
+    irregular: int
+    """How many of them had no right to come in."""
+
+
+NOBODY = Heads(inside=0, irregular=0)
+
+
+class Presence(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is present at one moment. Gates and zones that are not named have nobody."""
+
+    today: dt.date | None
+    """The event's day that it is; None where the event has no days."""
+    event: Heads = NOBODY
+    gates: dict[UUID, Heads] = {}
+    zones: dict[UUID, Heads] = {}
+
+
+class OccupancyReset(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody declared the venue empty: everybody who came in until then has left."""
+
+    id: UUID
+    event_id: UUID
+    at: datetime
+    reason: str
+    actor_id: UUID
+    inside: int
+    """How many counted as inside until then."""
+    irregular: int
+    """How many of them had no right to come in."""
+
+
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """One admission of a ticket that counts."""
 
@@ -39,6 +95,13 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     direction: Direction
     scanned_at_canonical: datetime
     day: dt.date
+
+
+class KnownReset(msgspec.Struct, frozen=True):
+    """When an event's venue was last declared empty, as far as a decision knew."""
+
+    event_id: UUID
+    at: datetime
 
 
 class CapacityCheck(msgspec.Struct, frozen=True):

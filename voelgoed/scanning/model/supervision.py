@@ -83,12 +83,37 @@ class TicketAtGate(msgspec.Struct, frozen=True, kw_only=True):
     last_gate_name: str | None
 
 
+class NewOccupancyReset(Request):
+    """The venue is declared empty."""
+
+    reason: Name
+
+
+class GatePresence(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is present by one gate, as its limit counts them."""
+
+    gate_id: UUID
+    inside: int
+    irregular: int
+    is_limited: bool
+    """The gate has a hard limit: who stayed overnight is among those inside."""
+
+
 class EventOccupancy(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID
     day: str
     """The event's day that it is."""
     current: int
+    """Everybody who is inside, whether they had a right to come in or not."""
+    irregular: int
+    """How many of them had no right to come in."""
     capacity: int
     percent_full: int
+    gates: list[GatePresence]
+    """All gates of the event."""
     counts: list[Counted]
     """Of all days, the event, gates and zones."""
+    emptied_at: datetime | None
+    """When somebody last declared the venue empty."""
+    emptied_by_id: UUID | None
+    """Who declared it."""

@@ -6,7 +6,7 @@ that comes alone is a batch of one.
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -27,7 +27,7 @@ from voelgoed.scanning.model.admission import (
     TicketEntry,
 )
 from voelgoed.scanning.model.decisions import Attempt, EventFacts, Reason, TicketFacts, Verdict
-from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.occupancy import Counted, KnownReset
 from voelgoed.scanning.model.refusals import (
     DeviceMismatch,
     DeviceNotAssignedToGate,
@@ -138,18 +138,31 @@ class _Batch:
 
     def plan(self) -> AdmissionPlan:
         ahead = iter(self._tally.ahead())
+        scans = [each.scan for each in self._made.values() if each.scan is not None]
         return AdmissionPlan(
             decisions=self._decisions,
             needs_tickets=frozenset(self._needs_tickets),
             attendance=[each.attendance for each in self._tickets.values() if each.is_moved],
             counts=self._tally.changes(),
             capacity=self._capacity.afterwards(),
-            scans=[each.scan for each in self._made.values() if each.scan is not None],
-            ahead=[CountsAhead(*next(ahead)) if moved else DENIED_AHEAD for moved in self._moves],
+            earliest=_earliest(scans),
+            scans=scans,
+            ahead=[
+                self._ahead_of(scan, *next(ahead)) if moved else DENIED_AHEAD
+                for scan, moved in zip(scans, self._moves, strict=True)
+            ],
             audit=self._audit,
             entries=self._entries,
             exits=self._exits,
             contested=frozenset(self._contested),
+        )
+
+    def _ahead_of(self, scan: Scan, at_gate: int, at_event: int) -> CountsAhead:
+        """Those of earlier days who were not seen leaving are there too, where there is a limit."""
+        by_gate = self._facts.inside.get(scan.gate_id, {})
+        by_event = self._facts.carried.get(scan.event_id, {})
+        return CountsAhead(
+            at_gate - _before(by_gate, scan.day), at_event - _before(by_event, scan.day)
         )
 
     def _answer(self, request: ScanRequest, now: datetime) -> ScanDecision | Refusal:
@@ -234,7 +247,7 @@ class _Batch:
             scan = self._scan_of(request, gate.kept, verdict, now)
             return self._made_of(request, scan, gate.kept, is_forged=is_forged)
         before = ticket.attendance
-        at = later(now, before)
+        at = later(now, before, self._facts.resets.get(gate.kept.event_id))
         day = _day_of(gate.event, at)
         inside = self._inside_of(gate.kept)
         verdict, overridden = _judge(request, gate, ticket.facts, issue, before, at, inside), None
@@ -418,6 +431,19 @@ class _Batch:
         self._moves.append(ticket is not None)
         self._audit.append(_audit_of_scan(request, scan, before))
         return made
+
+
+def _before(inside: Mapping[dt.date, int], day: dt.date | None) -> int:
+    return sum(count for each, count in inside.items() if day is not None and each < day)
+
+
+def _earliest(scans: Sequence[Scan]) -> list[KnownReset]:
+    """By event, the moment of the first admission."""
+    found: dict[UUID, datetime] = {}
+    for scan in scans:
+        if scan.status == "admitted":
+            found.setdefault(scan.event_id, scan.scanned_at_canonical)
+    return [KnownReset(event_id, at) for event_id, at in found.items()]
 
 
 def _code_of(request: ScanRequest) -> str:

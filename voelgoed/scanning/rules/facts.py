@@ -96,11 +96,12 @@ def history_of(attendance: Attendance | None) -> History:
 NOBODY_CAME = History(entries=0, entries_by_day={}, last_scanned_at=None, inside_day=None)
 
 
-def later(at: datetime, attendance: Attendance | None) -> datetime:
-    """After what is known of the ticket, whatever this machine's clock says."""
+def later(at: datetime, attendance: Attendance | None, reset: datetime | None = None) -> datetime:
+    """After what is known of the ticket and of the event, whatever this machine's clock says. `reset` is when
+    the venue was last declared empty."""
     if attendance is None:
         return at
-    for last in (attendance.last_scanned_at, attendance.last_exit_at):
+    for last in (attendance.last_scanned_at, attendance.last_exit_at, reset):
         if last is not None and last >= at:
             at = last + MOMENT
     return at
@@ -141,9 +142,9 @@ def come_in(before: Attendance, at: datetime, gate_id: UUID, day: dt.date) -> At
     )
 
 
-def come_in_irregularly(before: Attendance, at: HeadsAt) -> Attendance:
+def come_in_irregularly(before: Attendance, where: HeadsAt, at: datetime) -> Attendance:
     """Somebody was let in who had no right to: they are inside, and count as nothing else."""
-    return msgspec.structs.replace(before, irregular=add_heads(before.irregular, at, 1))
+    return msgspec.structs.replace(before, irregular=add_head(before.irregular, where, at))
 
 
 def leave(before: Attendance, at: datetime) -> Attendance:
@@ -153,20 +154,31 @@ def leave(before: Attendance, at: datetime) -> Attendance:
     return msgspec.structs.replace(before, irregular=without_first_head(before.irregular))
 
 
-def heads_at(heads: IrregularHeads) -> HeadsAt:
-    return heads.gate_id, heads.zone_id, heads.day
-
-
-def add_heads(heads: Sequence[IrregularHeads], at: HeadsAt, count: int) -> list[IrregularHeads]:
-    """So many more there, or less; never less than nobody."""
-    found = {heads_at(each): each.count for each in heads}
-    found[at] = found.get(at, 0) + count
+def add_head(heads: Sequence[IrregularHeads], where: HeadsAt, at: datetime) -> list[IrregularHeads]:
+    """One more there, who came at that moment."""
+    gate_id, zone_id, day = where
+    one = IrregularHeads(gate_id=gate_id, zone_id=zone_id, day=day, last_at=at)
+    if all(_where(each) != where for each in heads):
+        return [*heads, one]
     return [
-        IrregularHeads(gate_id=gate_id, zone_id=zone_id, day=day, count=count)
-        for (gate_id, zone_id, day), count in found.items()
-        if count > 0
+        msgspec.structs.replace(each, count=each.count + 1, last_at=max(each.last_at, at))
+        if _where(each) == where
+        else each
+        for each in heads
     ]
 
 
+def without_head(heads: Sequence[IrregularHeads], where: HeadsAt) -> list[IrregularHeads]:
+    """One less there; never less than nobody."""
+    left = (
+        msgspec.structs.replace(each, count=each.count - (_where(each) == where)) for each in heads
+    )
+    return [each for each in left if each.count > 0]
+
+
 def without_first_head(heads: Sequence[IrregularHeads]) -> list[IrregularHeads]:
-    return add_heads(heads, heads_at(heads[0]), -1) if heads else []
+    return without_head(heads, _where(heads[0])) if heads else []
+
+
+def _where(heads: IrregularHeads) -> HeadsAt:
+    return heads.gate_id, heads.zone_id, heads.day

@@ -9,7 +9,7 @@ import msgspec
 
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import EventFacts
-from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.occupancy import Counted, KnownReset
 from voelgoed.scanning.model.scan_history import (
     Clash,
     HistoryScan,
@@ -43,6 +43,8 @@ class HistoryPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The codes of the tickets, by their ids."""
     checkpoints: dict[UUID, HistoryState]
     """By ticket, of those with very many scans."""
+    resets: list[KnownReset]
+    """When the venues were last declared empty, as far as this plan knows."""
 
 
 class HistoryPlanner:
@@ -65,6 +67,7 @@ class HistoryPlanner:
         self._rulings: list[Ruling] = []
         self._clashes: list[Clash] = []
         self._codes: dict[UUID, str] = {}
+        self._resets: dict[UUID, datetime] = {}
         self._tally = Tally()
 
     def change(
@@ -82,6 +85,7 @@ class HistoryPlanner:
         """The ticket's history was `before` and is `after`, since the checkpoint if there is one; the scans
         that are frozen keep their resolution. `status` is what the ticket is made at the same time, if
         anything."""
+        self._note_resets(event)
         facts = msgspec.structs.replace(ticket_facts(ticket), status=status or ticket.status)
         judged = reconcile(event, facts, after, frozen, checkpoint)
         counted = [
@@ -128,10 +132,17 @@ class HistoryPlanner:
         """About a scan that is in no ticket's history."""
         self._rulings.append(ruling)
 
-    def add_head(self, event_id: UUID, day: dt.date, gate_id: UUID) -> None:
-        """Somebody was let in with what is no ticket of the event: they are inside all the same."""
-        here = self._tally.presence(event_id, day, gate_id, None)
-        self._tally.change(here, inside=1, irregular=1)
+    def add_head(self, event: EventFacts, at: datetime, day: dt.date, gate_id: UUID) -> None:
+        """Somebody was let in with what is no ticket of the event: they are inside all the same, unless the
+        venue was declared empty since."""
+        self._note_resets(event)
+        if all(reset < at for reset in event.resets):
+            here = self._tally.presence(event.id, day, gate_id, None)
+            self._tally.change(here, inside=1, irregular=1)
+
+    def _note_resets(self, event: EventFacts) -> None:
+        if event.resets:
+            self._resets[event.id] = max(event.resets)
 
     def _rule(self, before: Sequence[HistoryScan], judged: JudgedHistory) -> None:
         was_let_in = {each.id: each.is_let_in for each in before}
@@ -163,4 +174,5 @@ class HistoryPlanner:
             counts=self._tally.changes(),
             codes=self._codes,
             checkpoints=self._states,
+            resets=[KnownReset(event_id, at) for event_id, at in self._resets.items()],
         )

@@ -1,6 +1,5 @@
 """What followers of a gate, and of an event's occupancy, are told."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -8,10 +7,12 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.scanning.model.conflicts import Conflict
+from voelgoed.scanning.model.occupancy import Presence
 from voelgoed.scanning.model.scans import Scan, SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchStatus
 from voelgoed.scanning.rules.answers import percent_full, warning_of
+from voelgoed.scanning.rules.occupancy import at_gate
 
 
 def gate_topic(gate_id: UUID) -> str:
@@ -106,7 +107,7 @@ def batch_synced(
 
 
 def occupancy_synced(
-    batch_id: UUID, gate: ScanningGate, added: int, inside: Mapping[UUID, int], at: datetime
+    batch_id: UUID, gate: ScanningGate, added: int, present: Presence, at: datetime
 ) -> dict[str, object]:
     """To those who watch the event: at once for all of them, so the other gates are to be read."""
     return {
@@ -115,8 +116,8 @@ def occupancy_synced(
         "scans_added": added,
         "gate_id": gate.id,
         "gate_name": gate.name,
-        "gate_occupancy": max(inside.get(gate.id, 0), 0),
-        "total_occupancy": max(inside.get(gate.event_id, 0), 0),
+        "gate_occupancy": at_gate(present, gate.id).inside,
+        "total_occupancy": present.event.inside,
         "timestamp": at,
     }
 

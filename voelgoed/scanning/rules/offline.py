@@ -63,7 +63,7 @@ def decide_offline(
     case = Case(
         attempt=Attempt(at=at, direction=direction, issue=found.issue),
         event=_event(register.manifest),
-        gate=_gate(here, inside_of(register, here, at, own)),
+        gate=_gate(here, inside_of(register, here, own)),
         ticket=found.ticket,
         history=story.history,
     )

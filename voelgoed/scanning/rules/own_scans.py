@@ -80,27 +80,24 @@ def _history_of(entry: Entry | None) -> History:
     )
 
 
-def inside_of(register: Register, gate: ManifestGate, at: datetime, own: OwnScans) -> int:
+def inside_of(register: Register, gate: ManifestGate, own: OwnScans) -> int:
     """How many are inside by this gate: as the manifest counted them, and as this device's own scans
-    moved them since. Only counted where it matters."""
+    moved them since. Only counted where there is a limit, and there people stay counted overnight."""
     manifest = register.manifest
     if gate.access_rules.max_concurrent is None:
         return 0
-    today = day_of(manifest.event.days, at)
-    inside = 0
-    if day_of(manifest.event.days, manifest.generated_at) == today:
-        inside = sum(each.inside for each in manifest.occupancy if each.gate_id == gate.gate_id)
+    inside = sum(each.inside for each in manifest.occupancy if each.gate_id == gate.gate_id)
     for ticket_id, scans in own.items():
         entry = register.by_ticket.get(ticket_id)
         unknown = unknown_to(manifest, entry, scans)
         if unknown:
             before, after = (story_of(manifest, entry, some) for some in ([], unknown))
-            inside += _is_inside(register, after, gate, today)
-            inside -= _is_inside(register, before, gate, today)
+            inside += _is_inside(register, after, gate)
+            inside -= _is_inside(register, before, gate)
     return max(inside, 0)
 
 
-def _is_inside(register: Register, story: Story, gate: ManifestGate, day: str | None) -> bool:
-    """By this gate, today."""
-    is_inside = story.history.inside_day is not None and story.history.inside_day == day
+def _is_inside(register: Register, story: Story, gate: ManifestGate) -> bool:
+    """By this gate, since whatever day."""
+    is_inside = story.history.inside_day is not None
     return is_inside and register.gates.get(story.last_gate or "") is gate

@@ -38,12 +38,12 @@ from voelgoed.scanning.model.sync_facts import RecordedScan
 from voelgoed.scanning.rules.decision import Case, foremost, judge_history
 from voelgoed.scanning.rules.facts import (
     HeadsAt,
-    add_heads,
     blank,
     come_in,
     come_in_irregularly,
     history_of,
     leave,
+    without_head,
 )
 from voelgoed.scanning.rules.outcomes import reason_of
 from voelgoed.scanning.rules.synced import lasting
@@ -197,7 +197,7 @@ def _admitted(state: HistoryState, scan: HistoryScan, *, is_second: bool) -> His
         return msgspec.structs.replace(state, attendance=attendance, everybody=everybody)
     if not is_second:
         for each in state.unmatched:
-            heads = add_heads(attendance.irregular, _heads_at(each), -1)
+            heads = without_head(attendance.irregular, _heads_at(each))
             attendance = msgspec.structs.replace(attendance, irregular=heads)
     return HistoryState(
         attendance=attendance,
@@ -213,7 +213,9 @@ def _irregular(
     kept = msgspec.structs.replace(scan, resolution=resolution)
     return msgspec.structs.replace(
         state,
-        attendance=come_in_irregularly(state.attendance, _heads_at(scan)),
+        attendance=come_in_irregularly(
+            state.attendance, _heads_at(scan), scan.scanned_at_canonical
+        ),
         everybody=_after(state.everybody, scan),
         last_let_in=scan,
         unmatched=state.unmatched if winner else (*state.unmatched, kept),

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from voelgoed.scanning.model.occupancy import Counted, Scope
 from voelgoed.scanning.model.recount import ContestedPassage, Difference, RecountFacts
-from voelgoed.scanning.rules.facts import HeadsAt, add_heads, without_first_head
+from voelgoed.scanning.rules.facts import HeadsAt, add_head, without_first_head, without_head
 from voelgoed.ticketing.model.admissions import IrregularHeads
 
 Key = tuple[dt.date, Scope, UUID]
@@ -51,14 +51,14 @@ class _Contested:
     def meet(self, passage: ContestedPassage) -> None:
         """Who came in rightly leaves first; who comes in rightly after an irregular entry is the same
         person, unless there is a conflict."""
-        at = passage.gate_id, passage.zone_id, passage.day
+        where = passage.gate_id, passage.zone_id, passage.day
         if not passage.is_admitted:
-            self.heads = add_heads(self.heads, at, 1)
+            self.heads = add_head(self.heads, where, passage.at)
             if not passage.is_conflict:
-                self.alone.append(at)
+                self.alone.append(where)
         elif passage.direction == "entry":
-            for where in self.alone:
-                self.heads = add_heads(self.heads, where, -1)
+            for each in self.alone:
+                self.heads = without_head(self.heads, each)
             self.is_inside, self.alone = True, []
         elif self.is_inside:
             self.is_inside = False

@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 import msgspec
 
 from voelgoed.scanning.model.alerts import AlertKind, Suspicion
+from voelgoed.scanning.model.decisions import EventFacts
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.recoveries import Imported
@@ -113,7 +114,7 @@ def accept_scans(
         if (waiting := facts.unreviewed.get(scan_id)) is not None:
             learnt.setdefault(waiting.ticket_id, {})[scan_id] = waiting
         elif known.ticket_id is None or known.stateless_reason == "wrong_event":
-            _accept_without_ticket(planner, known)
+            _accept_without_ticket(planner, facts.events[known.event_id], known)
     for scan_id, outcome in did.items():
         if (corrected_scan := _corrected(scan_id, outcome, facts)) is not None:
             learnt.setdefault(corrected_scan.ticket_id, {})[scan_id] = corrected_scan
@@ -132,7 +133,7 @@ def _is_authentic(scan: RecordedScan) -> bool:
     return scan.source != "recovered" or bool(scan.details.is_signed)
 
 
-def _accept_without_ticket(planner: HistoryPlanner, scan: RecordedScan) -> None:
+def _accept_without_ticket(planner: HistoryPlanner, event: EventFacts, scan: RecordedScan) -> None:
     """What was read is no ticket of the event: the scan stands as that, and whoever was let in is inside."""
     assert scan.day is not None
     is_let_in = scan.outcome == "valid"
@@ -148,7 +149,7 @@ def _accept_without_ticket(planner: HistoryPlanner, scan: RecordedScan) -> None:
         )
     )
     if is_let_in and scan.direction == "entry":
-        planner.add_head(scan.event_id, scan.day, scan.gate_id)
+        planner.add_head(event, scan.scanned_at_canonical, scan.day, scan.gate_id)
 
 
 def _corrected(scan_id: UUID, outcome: Outcome, facts: SyncFacts) -> HistoryScan | None:

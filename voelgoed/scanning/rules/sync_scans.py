@@ -235,7 +235,8 @@ class _Judgement:
             return
         judged.resolution = Resolution("denied", judged.stateless_reason)
         if scan.is_let_in and scan.direction == "entry":
-            self._planner.add_head(gate.event_id, judged.day, gate.id)
+            event = self._facts.events[gate.event_id]
+            self._planner.add_head(event, scan.at, judged.day, gate.id)
 
     def _cause(self, scan: OfflineScan, gate: ScanningGate) -> UnverifiedCause | None:
         origin = ScanOrigin(

@@ -73,13 +73,23 @@ async def read_facts(
              WHERE gate.id = ANY(ARRAY(SELECT gate_id FROM device
                                        UNION SELECT gate_id FROM known
                                        UNION SELECT unnest($3::uuid[])))
+        ), limited AS (
+            SELECT gate.event_id, gate.id AS gate_id, occupancy.day, occupancy.inside
+              FROM gate
+              JOIN occupancy ON occupancy.event_id = gate.event_id
+                            AND scope = 'gate' AND scope_id = gate.id
+             WHERE gate.event_id = ANY(ARRAY(SELECT event_id FROM at_gate))
+               AND gate.hard_capacity_limit IS NOT NULL
         ), inside AS (
-            SELECT at_gate.id AS gate_id, json_object_agg(day, occupancy.inside) AS days
-              FROM at_gate
-              JOIN occupancy ON occupancy.event_id = at_gate.event_id
-                            AND scope = 'gate' AND scope_id = at_gate.id
-             WHERE hard_capacity_limit IS NOT NULL
-             GROUP BY at_gate.id
+            SELECT gate_id, json_object_agg(day, inside) AS days FROM limited GROUP BY gate_id
+        ), carried AS (
+            SELECT event_id, json_object_agg(day, inside) AS days
+              FROM (SELECT event_id, day, sum(inside) AS inside
+                      FROM limited GROUP BY event_id, day) AS by_day
+             GROUP BY event_id
+        ), emptied AS (
+            SELECT event_id, max(at) AS at FROM occupancy_reset
+             WHERE event_id = ANY(ARRAY(SELECT event_id FROM at_gate)) GROUP BY event_id
         ), shown_ticket AS (
             SELECT ticket.id, ticket.event_id, ticket.code, ticket.issue,
                    encode(ticket.barcode_hash, 'hex') AS barcode_hash, ticket.status,
@@ -113,6 +123,8 @@ async def read_facts(
             'devices', coalesce((SELECT json_object_agg(id, device) FROM device), '{}'),
             'gates', coalesce((SELECT json_object_agg(id, at_gate) FROM at_gate), '{}'),
             'inside', coalesce((SELECT json_object_agg(gate_id, days) FROM inside), '{}'),
+            'carried', coalesce((SELECT json_object_agg(event_id, days) FROM carried), '{}'),
+            'resets', coalesce((SELECT json_object_agg(event_id, at) FROM emptied), '{}'),
             'tickets', coalesce((SELECT json_object_agg(code, shown_ticket) FROM shown_ticket), '{}'),
             'known', coalesce((SELECT json_object_agg(id, known) FROM known), '{}'),
             'event_keys', coalesce((SELECT json_object_agg(event_id, keys) FROM signing), '{}')
@@ -177,7 +189,8 @@ async def write_plan(
                            exits = held.exits + EXCLUDED.exits,
                            inside = held.inside + EXCLUDED.inside,
                            irregular = held.irregular + EXCLUDED.irregular
-                    RETURNING event_id, day, scope, scope_id, entries, exits, inside, irregular
+                    RETURNING event_id, day, scope, scope_id, entries, exits, inside, irregular,
+                              emptied_at
                 ), written AS (
                     INSERT INTO scan (organization_id, id, event_id, ticket_id, ticket_code,
                                       device_id, actor_id, gate_id, direction, status,
@@ -231,7 +244,13 @@ async def write_plan(
                              ON held.event_id = gate.event_id AND held.day = of_event.day
                             AND held.scope = 'gate' AND held.scope_id = gate.id
                      CROSS JOIN LATERAL (
-                           SELECT greatest(coalesce(changed.inside, held.inside, 0), 0) AS inside,
+                           SELECT greatest(
+                                      coalesce(changed.inside, held.inside, 0)
+                                      + CASE WHEN gate.hard_capacity_limit IS NULL THEN 0 ELSE coalesce((
+                                          SELECT sum(before.inside) FROM occupancy AS before
+                                           WHERE before.event_id = gate.event_id
+                                             AND before.scope = 'gate' AND before.scope_id = gate.id
+                                             AND before.day < of_event.day), 0) END, 0) AS inside,
                                   least(gate.capacity, gate.hard_capacity_limit) AS capacity
                            ) AS present
                      WHERE $10 AND of_event.scope = 'event'
@@ -246,6 +265,13 @@ async def write_plan(
                                 WHERE counted.scope = 'gate' AND counted.scope_id = checked.gate_id
                                   AND counted.day = checked.day AND counted.inside > checked.most)
                            THEN abort('VG001', 'a gate became full meanwhile')
+                           WHEN EXISTS (
+                               SELECT 1
+                                 FROM json_to_recordset($11::json)
+                                   AS first (event_id uuid, at timestamptz)
+                                WHERE first.event_id = counted.event_id
+                                  AND first.at <= counted.emptied_at)
+                           THEN abort('VG001', 'the venue was declared empty meanwhile')
                            ELSE true END
                 ), 'levels', (SELECT coalesce(json_agg(level), '[]') FROM level))::text
                  WHERE CASE WHEN current_organization() <> $1
@@ -262,6 +288,7 @@ async def write_plan(
                 tx.now,
                 json_text(plan.capacity),
                 with_levels,
+                json_text(plan.earliest),
             )
     except ChangedMeanwhile:
         return None

@@ -137,24 +137,6 @@ async def note_checked(
     )
 
 
-async def list_limited_gates(tx: Transaction, event_id: UUID, day: str) -> list[GateInside]:
-    """Those that let only so many in, with who is inside on that day."""
-    return await tx.rows(
-        GateInside,
-        """
-        SELECT gate.code AS gate_id, greatest(coalesce(counted.inside, 0), 0) AS inside
-          FROM gate
-          LEFT JOIN occupancy AS counted
-            ON counted.organization_id = gate.organization_id AND counted.event_id = gate.event_id
-           AND counted.day = $2::text::date AND counted.scope = 'gate' AND counted.scope_id = gate.id
-         WHERE gate.event_id = $1 AND gate.hard_capacity_limit IS NOT NULL
-         ORDER BY gate.code COLLATE "C"
-        """,
-        event_id,
-        day,
-    )
-
-
 async def count_versions(tx: Transaction, event_id: UUID) -> list[Versions]:
     """Of the devices at an event's gates: how many have which version, as they last said."""
     return await tx.rows(

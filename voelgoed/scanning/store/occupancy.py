@@ -1,8 +1,11 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+import msgspec
+
+from voelgoed.events.model import EventDay
 from voelgoed.infra.database import Transaction, json_text
-from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.occupancy import Counted, OccupancyFacts
 
 
 async def add_counts(tx: Transaction, changes: Sequence[Counted]) -> list[Counted]:
@@ -29,12 +32,39 @@ async def add_counts(tx: Transaction, changes: Sequence[Counted]) -> list[Counte
     )
 
 
-async def find_counts(tx: Transaction, event_id: UUID) -> list[Counted]:
-    return await tx.rows(
-        Counted,
+class _OccupancyRow(msgspec.Struct, frozen=True):
+    days: str
+    counts: str
+    limited_gates: str
+
+
+async def read_occupancy_facts(tx: Transaction, event_id: UUID) -> OccupancyFacts:
+    """At one moment."""
+    found = await tx.row(
+        _OccupancyRow,
         """
-        SELECT event_id, day, scope, scope_id, entries, exits, inside, irregular
-          FROM occupancy WHERE event_id = $1 ORDER BY day, scope, scope_id
+        SELECT (SELECT coalesce(json_agg(json_build_object('date', date, 'starts_at', starts_at,
+                                                           'ends_at', ends_at) ORDER BY date), '[]')
+                  FROM event_day WHERE event_id = $1)::text AS days,
+               (SELECT coalesce(json_agg(json_build_object(
+                           'event_id', event_id, 'day', day, 'scope', scope, 'scope_id', scope_id,
+                           'entries', entries, 'exits', exits, 'inside', inside,
+                           'irregular', irregular) ORDER BY day, scope, scope_id), '[]')
+                  FROM occupancy WHERE event_id = $1)::text AS counts,
+               (SELECT coalesce(json_agg(id), '[]')
+                  FROM gate WHERE event_id = $1 AND hard_capacity_limit IS NOT NULL)::text
+                   AS limited_gates
         """,
         event_id,
     )
+    assert found is not None
+    return OccupancyFacts(
+        days=_days.decode(found.days),
+        counts=_counts.decode(found.counts),
+        limited_gates=_ids.decode(found.limited_gates),
+    )
+
+
+_days = msgspec.json.Decoder(list[EventDay])
+_counts = msgspec.json.Decoder(list[Counted])
+_ids = msgspec.json.Decoder(frozenset[UUID])

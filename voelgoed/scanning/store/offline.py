@@ -18,7 +18,7 @@ from voelgoed.infra.shapes import EARLIEST
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import REASONS_THAT_PASS, EventFacts
 from voelgoed.scanning.model.devices import DeviceAssignment
-from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.occupancy import Counted, KnownReset
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
 from voelgoed.scanning.model.scan_history import HistoryScan, HistoryState, Ruling
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
@@ -350,6 +350,8 @@ class SyncRows(msgspec.Struct, frozen=True, kw_only=True):
     counts: Sequence[Counted] = ()
     """By how much they change."""
     checkpoints: Sequence[HistoryCheckpoint] = ()
+    resets: Sequence[KnownReset] = ()
+    """What the plan knows of venues that were declared empty."""
 
 
 class _Written(msgspec.Struct, frozen=True):
@@ -367,8 +369,8 @@ class _Written(msgspec.Struct, frozen=True):
 
 async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
     """Gives the counts that changed, as they are then. Raises `ChangedMeanwhile`, and nothing is written,
-    where a ticket is not as it was seen, one of the ids was used meanwhile, or a device may not deliver any
-    more. The parts are carried out in the order in which they are named at the end: tickets first, counts
+    where a ticket is not as it was seen, one of the ids was used meanwhile, a device may not deliver any
+    more, or the venue was declared empty meanwhile. The parts are carried out in the order in which they are named at the end: tickets first, counts
     last, so that nobody waits in a circle, and everybody at the event waits for the counts only briefly."""
     with (
         refusing("scan_pkey", ChangedMeanwhile),
@@ -511,7 +513,8 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                        exits = held.exits + EXCLUDED.exits,
                        inside = held.inside + EXCLUDED.inside,
                        irregular = held.irregular + EXCLUDED.irregular
-                RETURNING event_id, day, scope, scope_id, entries, exits, inside, irregular
+                RETURNING event_id, day, scope, scope_id, entries, exits, inside, irregular,
+                          emptied_at
             )
             SELECT (SELECT CASE WHEN count(*) < $11::integer
                                 THEN abort('VG001', 'a ticket was changed meanwhile')::text::integer
@@ -526,7 +529,13 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                                 ELSE count(*) END FROM heard) AS devices,
                    (SELECT count(*) FROM recorded) AS audit,
                    (SELECT count(*) FROM marked) AS checkpoints,
-                   (SELECT json_agg(counted) FROM counted)::text AS counts
+                   (SELECT json_agg(counted) FROM counted
+                     WHERE CASE WHEN emptied_at > coalesce(
+                                    (SELECT known.at FROM json_to_recordset($14::json)
+                                                       AS known (event_id uuid, at timestamptz)
+                                      WHERE known.event_id = counted.event_id), '-infinity')
+                                THEN abort('VG001', 'the venue was declared empty meanwhile')
+                                ELSE true END)::text AS counts
             """,
             json_text(sorted(rows.attendance, key=lambda each: each.id)),
             json_text(rows.scans),
@@ -541,6 +550,7 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
             len(rows.attendance),
             len(rows.successes),
             json_text([_checkpoint_row(each) for each in rows.checkpoints]),
+            json_text(rows.resets),
         )
     return _rows(Counted, written.counts if written else None)
 

@@ -17,6 +17,8 @@ class IrregularHeads(msgspec.Struct, frozen=True, kw_only=True):
     gate_id: UUID
     zone_id: UUID | None
     day: dt.date
+    last_at: datetime
+    """When the last of them came."""
     count: int = 1
 
 

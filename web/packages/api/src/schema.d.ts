@@ -1425,6 +1425,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/scanning/events/{event_id}/occupancy/resets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Declare empty
+         * @description The venue is empty: whoever came in until now no longer counts as inside. It is on record who said
+         *     so and why.
+         */
+        post: operations["declare_empty"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/scanning/events/{event_id}/outlook": {
         parameters: {
             query?: never;
@@ -2870,8 +2891,12 @@ export interface components {
             counts: components["schemas"]["Counted"][];
             current: number;
             day: string;
+            emptied_at: string | null;
+            emptied_by_id: string | null;
             /** Format: uuid */
             event_id: string;
+            gates: components["schemas"]["GatePresence"][];
+            irregular: number;
             percent_full: number;
         };
         /** Data[EventOccupancy] */
@@ -3139,6 +3164,14 @@ export interface components {
         /** Data[list[Gate]] */
         GateListData: {
             data: components["schemas"]["Gate"][];
+        };
+        /** GatePresence */
+        GatePresence: {
+            /** Format: uuid */
+            gate_id: string;
+            inside: number;
+            irregular: number;
+            is_limited: boolean;
         };
         /** Health */
         Health: {
@@ -3501,6 +3534,10 @@ export interface components {
             valid_from: string;
             valid_to?: string | null;
         };
+        /** NewOccupancyReset */
+        NewOccupancyReset: {
+            reason: string;
+        };
         /** NewOrder */
         NewOrder: {
             buyer_email?: string | null;
@@ -3695,6 +3732,24 @@ export interface components {
             gate_capacity: number | null;
             gate_current: number;
             percent_full: number;
+        };
+        /** OccupancyReset */
+        OccupancyReset: {
+            /** Format: uuid */
+            actor_id: string;
+            /** Format: date-time */
+            at: string;
+            /** Format: uuid */
+            event_id: string;
+            /** Format: uuid */
+            id: string;
+            inside: number;
+            irregular: number;
+            reason: string;
+        };
+        /** Data[OccupancyReset] */
+        OccupancyResetData: {
+            data: components["schemas"]["OccupancyReset"];
         };
         /** Offer */
         Offer: {
@@ -12587,6 +12642,125 @@ export interface operations {
             };
             /** @description `event_not_found`: There is no such event. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `invalid_request`: The request has faults; `details.faults` names each one. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `storage_unavailable`: The database cannot be reached right now; try again shortly. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    declare_empty: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own, new for every new command. Repeating a request with the same key gives the first answer again instead of doing it twice. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewOccupancyReset"];
+            };
+        };
+        responses: {
+            /** @description Document created, URL follows */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OccupancyResetData"];
+                };
+            };
+            /** @description `invalid_json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unauthorized`: Log in first: this needs a valid session. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `cross_site_request`: This request came from another web site.; `permission_denied`: Your role does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `event_not_found`: There is no such event. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_slow`: The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `idempotency_key_reused`: This Idempotency-Key was used before, for a different request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `body_too_large`: The body is larger than this address accepts. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description `unsupported_media_type`: Send the body as application/json. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

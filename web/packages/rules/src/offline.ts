@@ -57,7 +57,7 @@ export async function decideOffline(
   const verdict = decide({
     attempt: { at, direction, issue: found.issue },
     event: register.event,
-    gate: gateFacts(here, insideOf(register, here, at, own)),
+    gate: gateFacts(here, insideOf(register, here, own)),
     ticket: found.ticket,
     history: story.history,
   });

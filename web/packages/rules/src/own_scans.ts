@@ -78,23 +78,16 @@ function historyOf(entry: Entry | undefined): History {
 }
 
 /** How many are inside by this gate: as the manifest counted them, and as this device's own scans
- * moved them since. Only counted where it matters. */
-export function insideOf(
-  register: Register,
-  gate: ManifestGate,
-  at: Moment,
-  own: OwnScans,
-): number {
+ * moved them since. Only counted where there is a limit, and there people stay counted overnight. */
+export function insideOf(register: Register, gate: ManifestGate, own: OwnScans): number {
   if (gate.access_rules.max_concurrent === null) return 0;
-  const today = dayOf(register.event.days, at);
-  let inside =
-    dayOf(register.event.days, register.generatedAt) === today ? counted(register, gate) : 0;
+  let inside = counted(register, gate);
   for (const [ticketId, scans] of own) {
     const entry = register.byTicket.get(ticketId);
     const unknown = unknownTo(register, entry, scans);
     if (unknown.length === 0) continue;
-    inside += isInside(register, storyOf(register, entry, unknown), gate, today);
-    inside -= isInside(register, storyOf(register, entry, []), gate, today);
+    inside += isInside(register, storyOf(register, entry, unknown), gate);
+    inside -= isInside(register, storyOf(register, entry, []), gate);
   }
   return Math.max(inside, 0);
 }
@@ -105,13 +98,8 @@ function counted(register: Register, gate: ManifestGate): number {
     .reduce((sum, { inside }) => sum + inside, 0);
 }
 
-/** By this gate, today: one or none. */
-function isInside(
-  register: Register,
-  { history, lastGate }: Story,
-  gate: ManifestGate,
-  day: string | null,
-): number {
-  const isToday = history.inside_day !== null && history.inside_day === day;
-  return isToday && register.gates.get(lastGate ?? '') === gate ? 1 : 0;
+/** By this gate, since whatever day: one or none. */
+function isInside(register: Register, { history, lastGate }: Story, gate: ManifestGate): number {
+  const isSomewhere = history.inside_day !== null;
+  return isSomewhere && register.gates.get(lastGate ?? '') === gate ? 1 : 0;
 }

@@ -13,6 +13,10 @@ function occupancy(): EventOccupancy {
     current: 90,
     capacity: 1_000,
     percent_full: 9,
+    irregular: 0,
+    emptied_at: null,
+    emptied_by_id: null,
+    gates: [{ gate_id: 'north', inside: 90, irregular: 0, is_limited: false }],
     counts: [
       { ...count, day: '2030-01-01', scope: 'gate', scope_id: 'north', inside: 77, irregular: 5 },
       { ...count, day: '2030-01-02', scope: 'gate', scope_id: 'north', inside: 90, irregular: 2 },
@@ -28,6 +32,13 @@ test('shows who is inside today, not who was yesterday', () => {
   expect(levels.event('e')).toMatchObject({ inside: 90, capacity: 1_000, percent: 9 });
   expect(levels.gates([gate])[0]).toMatchObject({ inside: 90, percent: 90, fullness: 'nearly' });
   expect(levels.zones([zone])[0]).toMatchObject({ inside: 90, percent: 22, fullness: 'room' });
+});
+
+test('shows who stayed overnight by a gate with a limit', () => {
+  const stayed = { gate_id: 'north', inside: 97, irregular: 0, is_limited: true };
+  const levels = new Levels();
+  levels.read({ ...occupancy(), gates: [stayed] });
+  expect(levels.gates([gate])[0]).toMatchObject({ inside: 97, fullness: 'nearly' });
 });
 
 test('a message moves the total and the gate where it was', () => {

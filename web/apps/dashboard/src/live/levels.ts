@@ -46,13 +46,15 @@ export class Levels {
 
   read(occupancy: EventOccupancy): void {
     this.total = occupancy.current;
-    this.irregular = 0;
     this.capacity = occupancy.capacity;
+    this.irregular = occupancy.irregular;
     this.#heads.clear();
+    for (const { gate_id, inside, irregular } of occupancy.gates) {
+      this.#heads.set(gate_id, { inside, irregular });
+    }
     for (const { day, scope, scope_id, inside, irregular } of occupancy.counts) {
-      if (day !== occupancy.day) continue;
-      if (scope === 'event') this.irregular = irregular;
-      else this.#heads.set(scope_id, { inside, irregular });
+      if (day === occupancy.day && scope === 'zone')
+        this.#heads.set(scope_id, { inside, irregular });
     }
   }
 

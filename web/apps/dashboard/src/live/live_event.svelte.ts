@@ -45,6 +45,12 @@ export interface Picture {
   passedSeconds: number;
 }
 
+/** Somebody declared the venue empty: when, and who. */
+export interface Emptied {
+  at: string;
+  byId: string | null;
+}
+
 /** An event while its gates are open: plain counting, and a few pictures of it a second. */
 export class LiveEvent {
   status = $state<'loading' | 'ready' | 'failed'>('loading');
@@ -53,6 +59,7 @@ export class LiveEvent {
   devices = $state.raw<FleetDevice[]>([]);
   manifest = $state.raw<ManifestStatus | undefined>();
   outlook = $state.raw<EventOutlook | undefined>();
+  emptied = $state.raw<Emptied | undefined>();
 
   readonly #api: Api;
   readonly #live: Pick<LiveClient, 'subscribe'>;
@@ -142,6 +149,11 @@ export class LiveEvent {
     this.#draw();
   }
 
+  /** Somebody here changed the counts, and should see that without waiting for the message. */
+  readAgain(): void {
+    void this.#readLevels();
+  }
+
   #follow(): void {
     const again = () => this.#allAgain.ask();
     const onRefused = (error: ApiError) => void (this.problem = error);
@@ -200,7 +212,10 @@ export class LiveEvent {
   async #levelsNow(): Promise<void> {
     const params = { path: { event_id: this.#eventId } };
     const path = '/api/scanning/events/{event_id}/occupancy';
-    this.#levels.read((await answer(this.#api.GET(path, { params }))).data);
+    const { data } = await answer(this.#api.GET(path, { params }));
+    this.#levels.read(data);
+    const { emptied_at: at, emptied_by_id: byId } = data;
+    this.emptied = at ? { at, byId } : undefined;
     this.#drawn.ask();
   }
 

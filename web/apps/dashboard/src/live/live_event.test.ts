@@ -33,7 +33,14 @@ function anOutlook(to_come = 300, alerts = 0) {
 
 function aServer(inside = 1_200, gates = 1): Answers {
   const names = Array.from({ length: gates }, (_, at) => ({ id: `g${at}`, name: `Gate ${at}` }));
-  const occupancy = { current: inside, capacity: 5_000, percent_full: 24, day: 'd', counts: [] };
+  const occupancy = {
+    current: inside,
+    capacity: 5_000,
+    percent_full: 24,
+    day: 'd',
+    counts: [],
+    gates: [],
+  };
   return {
     'GET /api/events/event/gates': () =>
       json(200, { data: names.map((gate) => ({ ...gate, capacity: 100 })) }),

@@ -1,5 +1,6 @@
 import { arrange, gateSetup, tickets } from './af_arrange.ts';
 import { audit } from './af_audit.ts';
+import { emptying } from './af_emptying.ts';
 import { imports } from './af_imports.ts';
 import { attention, manifest, pressure } from './af_live.ts';
 import { policy, scanPolicy } from './af_policy.ts';
@@ -175,6 +176,7 @@ export const af: Messages = {
 
   pressure,
   attention,
+  emptying,
   manifest,
   reasons,
   alertKinds,

@@ -52,6 +52,7 @@ export const audit: typeof Audit = {
     logged_out_everywhere: 'Iemand het oral afgemeld',
     membership_changed: '’n Lidmaatskap is verander',
     membership_granted: '’n Lidmaatskap is toegeken',
+    occupancy_reset: 'Die lokaal is leeg verklaar',
     occupancy_repaired: '’n Geleentheid se telling is reggestel',
     order_cancelled: '’n Bestelling is gekanselleer',
     order_expired: '’n Bestelling is nie betyds betaal nie',

@@ -1,6 +1,7 @@
 import type { Event, Gate } from '@voelgoed/api';
 import { arrange, gateSetup, tickets } from './en_arrange.ts';
 import { audit } from './en_audit.ts';
+import { emptying } from './en_emptying.ts';
 import { imports } from './en_imports.ts';
 import { attention, manifest, pressure } from './en_live.ts';
 import { policy, scanPolicy } from './en_policy.ts';
@@ -182,6 +183,7 @@ export const en = {
 
   pressure,
   attention,
+  emptying,
   manifest,
   reasons,
   alertKinds,

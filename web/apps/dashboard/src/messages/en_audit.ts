@@ -50,6 +50,7 @@ export const audit = {
     logged_out_everywhere: 'Somebody logged out everywhere',
     membership_changed: 'A membership was changed',
     membership_granted: 'A membership was granted',
+    occupancy_reset: 'The venue was declared empty',
     occupancy_repaired: 'The count of an event was corrected',
     order_cancelled: 'An order was cancelled',
     order_expired: 'An order was not paid in time',
