@@ -175,7 +175,10 @@ class _Judgement:
             return
         day = _day(event, known.scanned_at_canonical)
         judged.learnt = corrected(known, ticket.id, judged.scan.outcome, day)
-        judged.is_corrected = judged.learnt is not None
+        if judged.learnt is not None:
+            judged.is_corrected = True
+            judged.gate = self._facts.gates.get(known.gate_id)
+            judged.stateless_reason = judged.learnt.stateless_reason
 
     def _vouch(self, judged: _Judged, unreviewed: HistoryScan) -> None:
         """The device itself says what a file said for it, in which anybody could have changed what is not
@@ -191,6 +194,7 @@ class _Judgement:
             unreviewed, outcome=judged.scan.outcome, is_let_in=judged.scan.is_let_in
         )
         judged.is_corrected = True
+        judged.gate, judged.stateless_reason = gate, unreviewed.stateless_reason
 
     def _is_vouched_for(self, known: RecordedScan, scan: OfflineScan) -> bool:
         """The device has said before what it did, of a scan that a file had brought."""
