@@ -107,19 +107,26 @@ async def test_a_ticket_that_was_voided_before_its_scan_was_accepted_stays_void(
     assert (await resolutions(world, ticket))[scan_id] == ("admitted", None)
 
 
+@pytest.mark.parametrize("to", ["accepted", "rejected"])
+@pytest.mark.parametrize("has_ticket", [True, False])
 @pytest.mark.parametrize("file_first", [True, False])
-async def test_a_file_and_the_device_itself_bring_one_person(world: World, file_first: bool):
+async def test_a_file_and_the_device_itself_bring_one_person(
+    world: World, file_first: bool, has_ticket: bool, to: str
+):
+    """Whatever somebody decides about the file: the device itself vouches for what it did."""
     device, [ticket] = await world.device(), await world.tickets(1)
-    scan = await signed(world, device, ticket)
+    scan = await signed(world, device, ticket if has_ticket else None)
     if file_first:
         imported = await recover(world, device, scan)
-        await sync(world, device, scan)
+        await sync(world, device, scan, scan)
     else:
         await sync(world, device, scan)
         imported = await recover(world, device, scan)
-    expected = {"inside": 1, "irregular": 0, "entries": 1}
+    expected = {"inside": 1, "irregular": int(not has_ticket), "entries": int(has_ticket)}
     assert await heads(world) == expected
-    assert (await review(world, imported["batch_id"])).status_code == 200
+    assert (await review(world, imported["batch_id"], to)).status_code == 200
+    assert await heads(world) == expected
+    await sync(world, device, scan)
     assert await heads(world) == expected
 
 

@@ -11,7 +11,7 @@ from voelgoed.scanning.model.alerts import AlertKind, Suspicion
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.recoveries import Imported
-from voelgoed.scanning.model.scan_history import HistoryScan, Ruling
+from voelgoed.scanning.model.scan_history import HistoryScan
 from voelgoed.scanning.model.scans import Doubt
 from voelgoed.scanning.model.sync import SignedScan
 from voelgoed.scanning.model.sync_facts import RecordedScan, SyncFacts
@@ -112,13 +112,13 @@ def accept_scans(
     invalid: list[InvalidAdmission] = []
     for scan_id in scan_ids:
         known = facts.known.get(scan_id)
-        if known is None or known.reason_denied != "unverified" or not _is_authentic(known):
+        if known is None or not known.is_waiting or not _is_authentic(known):
             continue
         if (waiting := facts.unreviewed.get(scan_id)) is not None:
             learnt.setdefault(waiting.ticket_id, {})[scan_id] = waiting
             invalid += _invalid(known)
         elif known.ticket_id is None or known.stateless_reason == "wrong_event":
-            _accept_without_ticket(planner, known)
+            planner.accept_without_ticket(known, is_let_in=known.outcome == "valid")
             invalid += _invalid(known)
     for scan_id, outcome in did.items():
         if (corrected_scan := _corrected(scan_id, outcome, facts)) is not None:
@@ -150,25 +150,6 @@ def _invalid(scan: RecordedScan) -> list[InvalidAdmission]:
 
 def _is_authentic(scan: RecordedScan) -> bool:
     return scan.source != "recovered" or bool(scan.details.is_signed)
-
-
-def _accept_without_ticket(planner: HistoryPlanner, scan: RecordedScan) -> None:
-    """What was read is no ticket of the event: the scan stands as that, and whoever was let in is inside."""
-    assert scan.day is not None
-    is_let_in = scan.outcome == "valid"
-    planner.add_ruling(
-        Ruling(
-            scan_id=scan.id,
-            event_id=scan.event_id,
-            is_let_in=is_let_in,
-            status="denied",
-            reason_denied=scan.stateless_reason or "ticket_not_found",
-            entry_number=None,
-            day=scan.day,
-        )
-    )
-    if is_let_in and scan.direction == "entry":
-        planner.add_head(scan.event_id, scan.day, scan.gate_id)
 
 
 def _corrected(scan_id: UUID, outcome: Outcome, facts: SyncFacts) -> HistoryScan | None:
