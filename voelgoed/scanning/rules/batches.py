@@ -176,6 +176,8 @@ def _invalid_admissions(facts: BatchFacts) -> list[Suspicion]:
         and each.stateless_reason is not None
         and each.scan.is_let_in
     ]
+    if not found:
+        return []
     batch = facts.batch
     delivery = WhoseDelivery(
         device_id=batch.device_id, device_name=facts.device_name, batch_id=batch.batch_id
