@@ -608,15 +608,16 @@ def test_who_was_not_seen_leaving_yesterday_counts_against_a_hard_limit():
 
 
 def test_a_person_without_a_right_to_be_inside_may_leave():
-    heads = [IrregularHeads(gate_id=SOUTH, zone_id=ZONE, day=TODAY, count=2)]
+    heads = [IrregularHeads(gate_id=SOUTH, zone_id=ZONE, day=TODAY, count=2, last_at=NOW)]
     ticket = a_ticket(CODES[0], irregular=heads, status="voided")
-    plan = decide([a_request(direction="exit")], facts_with(ticket), NOW)
+    request = a_request(direction="exit")
+    plan = decide([request], facts_with(ticket), NOW)
     assert [verdict_of(each) for each in plan.decisions] == ["admitted"]
     [attendance] = plan.attendance
     assert [each.count for each in attendance.irregular] == [1]
     lowered = {each.scope_id: (each.inside, each.irregular) for each in plan.counts}
     assert lowered[SOUTH] == lowered[EVENT] == lowered[ZONE] == (-1, -1)
-    assert plan.contested == {ticket.id}
+    assert plan.contested == {ticket.id: [request.scan_id]}
 
 
 @given(batches, st.integers(0, LIMIT))

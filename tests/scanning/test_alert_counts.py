@@ -13,7 +13,7 @@ from tests.scanning.sync_support import signed, sync
 from tests.support import MovableClock
 from voelgoed.scanning.model.alerts import Suspicion
 from voelgoed.scanning.rules.alerts import merge_suspicions
-from voelgoed.scanning.rules.batches import TICKETS_ALERTED_MAX
+from voelgoed.scanning.rules.invalid_admissions import TICKETS_ALERTED_MAX
 from voelgoed.scanning.rules.offline_scans import SyncResult
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)

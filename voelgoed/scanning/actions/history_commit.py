@@ -1,10 +1,11 @@
 """Writes what became of tickets' scan histories, and tells those who follow their events."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from uuid import UUID
 
+import msgspec
 import structlog
 
 from voelgoed.accounts.actions.audit import audit_row
@@ -82,18 +83,33 @@ async def commit_history(
     return counts
 
 
-async def reconcile_ticket(database: Database, organization_id: UUID, ticket_id: UUID) -> None:
-    """Finds the conflicts of a ticket, and who is inside with it, after somebody passed online with a ticket
-    with which others were inside who had no right to. No scan is judged anew."""
+async def reconcile_ticket(
+    database: Database, organization_id: UUID, ticket_id: UUID, scan_ids: Collection[UUID]
+) -> None:
+    """Finds the conflicts of a ticket, and who is inside with it, after somebody passed online, with these
+    scans, while others were inside who had no right to. No scan is judged anew."""
     system = Caller(kind="system", id=None, organization_id=organization_id)
     async with database.transaction(organization_id) as tx:
         await lock_ticket(tx, ticket_id)
-        facts = await offline.read_facts(tx, question_about_scans(ticket_ids=[ticket_id]))
+        question = question_about_scans(ticket_ids=[ticket_id])
+        since = msgspec.structs.replace(question, is_whole=False)
+        facts = await offline.read_facts(tx, since)
+        if not {each.id for each in facts.histories.get(ticket_id, ())}.issuperset(scan_ids):
+            # A device whose clock is ahead brought something that comes after them.
+            facts = await offline.read_facts(tx, question)
         [ticket] = facts.tickets
         history = facts.histories.get(ticket_id, ())
         planner = HistoryPlanner(facts.conflicts, facts.checkpointed, iter(new_id, None), tx.now)
         event, frozen = facts.events[ticket.event_id], {each.id for each in history}
-        planner.change(ticket, event, history, history, frozen, is_locked=True)
+        planner.change(
+            ticket,
+            event,
+            history,
+            history,
+            frozen,
+            checkpoint=facts.checkpoints.get(ticket_id),
+            is_locked=True,
+        )
         await commit_history(tx, system, planner.plan())
 
 

@@ -18,6 +18,7 @@ from voelgoed.scanning.model.recoveries import Imported, Recovery, RecoveryTrans
 from voelgoed.scanning.model.refusals import RecoveryReviewed
 from voelgoed.scanning.model.sync_facts import question_about_scans
 from voelgoed.scanning.rules.alerts import alerts_topic
+from voelgoed.scanning.rules.invalid_admissions import WhoseDelivery, invalid_admissions
 from voelgoed.scanning.rules.messages import recounted
 from voelgoed.scanning.rules.recovery import AcceptedScans, accept_scans, recovery_told
 from voelgoed.scanning.store import offline
@@ -57,7 +58,16 @@ async def _review(
             "conflicts": len(accepted.history.conflicts),
         }
         entry = NewAuditEntry(caller, "recovery_reviewed", "BatchSync", before.id, changes)
-        counts = await commit_history(tx, caller, accepted.history, entries=[entry])
+        delivery = WhoseDelivery(
+            device_id=before.device_id, device_name=before.device_name, batch_id=batch_id
+        )
+        counts = await commit_history(
+            tx,
+            caller,
+            accepted.history,
+            entries=[entry],
+            suspicions=invalid_admissions(accepted.invalid, delivery, tx.now),
+        )
         forget_last_scans(tx, accepted.changed_codes)
         message = recovery_told("recovery_reviewed", batch_id, before.device_id, before.kept)
         tx.publish(alerts_topic(before.event_id), message | {"state": new.to})

@@ -6,7 +6,7 @@ says what to answer and to publish.
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 import msgspec
@@ -127,8 +127,8 @@ class ScanPipeline:
                 answers = self._answers(tx, plan, written) if plan and written else None
             if plan is not None and answers is not None:
                 await self.last_scans.remember(organization_id, plan.entries, begun)
-                for ticket_id in plan.contested:
-                    await self._reconcile(organization_id, ticket_id)
+                for ticket_id, scan_ids in plan.contested.items():
+                    await self._reconcile(organization_id, ticket_id, scan_ids)
                 return answers
             if missing:
                 await self.context.fetch_layouts(organization_id, missing)
@@ -136,10 +136,12 @@ class ScanPipeline:
                 hints = {code: hints[code] for code in hints if code not in plan.needs_tickets}
         raise StorageBusy()
 
-    async def _reconcile(self, organization_id: UUID, ticket_id: UUID) -> None:
+    async def _reconcile(
+        self, organization_id: UUID, ticket_id: UUID, scan_ids: Collection[UUID]
+    ) -> None:
         """What is not found now is found when the next scan of the ticket becomes known."""
         try:
-            await reconcile_ticket(self._database, organization_id, ticket_id)
+            await reconcile_ticket(self._database, organization_id, ticket_id, scan_ids)
         except Unavailable as refusal:
             log.warning("ticket_not_reconciled", ticket_id=str(ticket_id), error=refusal.code)
 

@@ -167,6 +167,6 @@ class AdmissionPlan(msgspec.Struct, frozen=True, kw_only=True):
     entries: Sequence[TicketEntry]
     exits: Sequence[str]
     """Codes of tickets whose last entry the caches should forget: its holder left."""
-    contested: frozenset[UUID]
-    """Tickets that somebody passed with while people were inside with them who had no right to: whether that
-    is a conflict, their whole history says."""
+    contested: Mapping[UUID, Sequence[UUID]]
+    """Tickets that somebody passed with while people were inside with them who had no right to, and the scans
+    of it: whether that is a conflict, the ticket's history says."""

@@ -20,12 +20,12 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID
     ticket_id: UUID
     kind: ConflictKind
-    """`double_entry`: two were let in with one ticket. `duplicate_scan`: the second was turned away."""
+    """`double_entry`: somebody was let in beyond what the ticket allows."""
     severity: ConflictSeverity
     scan_id: UUID
-    """That does not stand."""
+    """The scan that let in one person too many."""
     winner_scan_id: UUID
-    """That does: the earlier one."""
+    """The entry because of which it is one too many."""
     state: ConflictState
     detected_at: datetime
     reviewed_by_id: UUID | None

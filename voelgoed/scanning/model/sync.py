@@ -27,7 +27,7 @@ OfflineId = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^\x00]
 When = Annotated[str, Meta(max_length=40, pattern=_MOMENT)]
 GateName = Annotated[str, Meta(min_length=1, max_length=63, pattern=r"^[0-9a-zA-Z-]+$(?!\n)")]
 """Its code or its id."""
-BarcodeHash = Annotated[str, Meta(pattern=r"^sha256:[0-9a-f]{64}$(?!\n)")]
+BarcodeHash = Annotated[str, Meta(pattern=r"^sha256:[0-9a-fA-F]{64}$(?!\n)")]
 Signature = Annotated[str, Meta(pattern=r"^HMAC-SHA256=[0-9a-f]{64}$(?!\n)")]
 Offset = Annotated[float, Meta(ge=-OFFSET_S_MAX, le=OFFSET_S_MAX)]
 

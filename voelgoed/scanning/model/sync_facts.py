@@ -62,6 +62,8 @@ class RecordedScan(Scan, frozen=True, kw_only=True):
     """Whether somebody was let through, as far as is known now."""
     resolution: Resolution
     """How it is resolved now."""
+    is_waiting: bool
+    """For review; not where that was a rejection."""
 
 
 class KeptAnswer(msgspec.Struct, frozen=True):

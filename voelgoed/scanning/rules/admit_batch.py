@@ -127,7 +127,7 @@ class _Batch:
         self._entries: list[TicketEntry] = []
         self._exits: list[str] = []
         self._needs_tickets: set[str] = set()
-        self._contested: set[UUID] = set()
+        self._contested: dict[UUID, list[UUID]] = {}
 
     def add(self, request: ScanRequest, now: datetime) -> None:
         decided = self._answer(request, now)
@@ -154,7 +154,7 @@ class _Batch:
             audit=self._audit,
             entries=self._entries,
             exits=self._exits,
-            contested=frozenset(self._contested),
+            contested=self._contested,
         )
 
     def _ahead_of(self, scan: Scan, at_gate: int, at_event: int) -> CountsAhead:
@@ -299,7 +299,7 @@ class _Batch:
             Move(here, self._presence_of(ticket.kept, before, scan), is_entry, is_irregular)
         )
         if ticket.kept.irregular:
-            self._contested.add(ticket.kept.id)
+            self._contested.setdefault(ticket.kept.id, []).append(scan.id)
         if is_entry:
             if scan.details.overridden is None and kept.hard_capacity_limit is not None:
                 self._capacity.let_in(kept.event_id, kept.id, day, self._left_for(kept, day))

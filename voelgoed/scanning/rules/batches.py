@@ -7,20 +7,22 @@ from uuid import UUID
 
 import msgspec
 
-from voelgoed.scanning.model.alerts import AlertKind, SubjectType, Suspicion
+from voelgoed.scanning.model.alerts import AlertKind, Suspicion
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchSync
-from voelgoed.scanning.rules.alerts import merge_suspicions
 from voelgoed.scanning.rules.device_clock import DeviceClock
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
+from voelgoed.scanning.rules.invalid_admissions import (
+    InvalidAdmission,
+    WhoseDelivery,
+    invalid_admissions,
+)
 from voelgoed.scanning.rules.offline_scans import SyncResult
 from voelgoed.scanning.rules.scan_rate import impossible_rate
 
 WRONG_SHARE_MAX = 0.5
 LATE_AFTER = timedelta(hours=8)
 SIZE_MAX = 5_000
-TICKETS_ALERTED_MAX = 100
-"""Tickets of one delivery that have an alert each; of more there is one list."""
 FAILURES_MAX = 5
 """In a row."""
 _BY_REFUSAL: dict[str, AlertKind] = {
@@ -158,52 +160,29 @@ def _about(facts: BatchFacts, kind: AlertKind, **more: object) -> Suspicion:
 
 
 def _invalid_admissions(facts: BatchFacts) -> list[Suspicion]:
-    """One for each person whom the device let in with a ticket that was void, or not for there. Of very
-    many tickets in one delivery there is one about the device instead, which counts and lists everybody."""
     found = [
-        each
+        InvalidAdmission(
+            event_id=each.gate.event_id,
+            ticket_id=each.ticket.id,
+            scan_id=each.scan.scan_id,
+            gate_name=each.gate.name,
+            reason=each.stateless_reason,
+        )
         for each in facts.results
-        if each.is_new
+        if each.is_learnt
         and each.unverified is None
+        and each.gate is not None
         and each.ticket is not None
         and each.stateless_reason is not None
         and each.scan.is_let_in
     ]
-    if len({each.ticket.id for each in found if each.ticket}) <= TICKETS_ALERTED_MAX:
-        return [
-            _invalid_admission(facts.batch, "ticket", each.ticket.id, each)
-            for each in found
-            if each.ticket is not None
-        ]
-    device_id = facts.batch.device_id
-    by_device = [_invalid_admission(facts.batch, "device", device_id, each) for each in found]
-    more = {"device_name": facts.device_name, "batch_id": facts.batch.batch_id}
-    return [
-        msgspec.structs.replace(each, details={**more, **each.details})
-        for each in merge_suspicions(by_device)
-    ]
-
-
-def _invalid_admission(
-    batch: BatchSync, subject_type: SubjectType, subject_id: UUID, result: SyncResult
-) -> Suspicion:
-    kind: AlertKind = "invalid_admission"
-    assert result.gate is not None
-    details: dict[str, object] = {
-        "ticket_id": result.ticket.id if result.ticket else None,
-        "scan_id": result.scan.scan_id,
-        "gate_name": result.gate.name,
-        "reason": result.stateless_reason,
-    }
-    return Suspicion(
-        event_id=result.gate.event_id,
-        kind=kind,
-        severity=SEVERITY[kind],
-        subject_type=subject_type,
-        subject_id=subject_id,
-        at=batch.synced_at,
-        details=details,
+    if not found:
+        return []
+    batch = facts.batch
+    delivery = WhoseDelivery(
+        device_id=batch.device_id, device_name=facts.device_name, batch_id=batch.batch_id
     )
+    return invalid_admissions(found, delivery, batch.synced_at)
 
 
 def failing_device(

@@ -4,7 +4,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Generic, Literal, TypeVar
@@ -78,8 +78,9 @@ class Delivery(ABC, Generic[A]):
         """The scans; those that cannot be taken say why."""
 
     @abstractmethod
-    def lateness(self, gate: ScanningGate, now: datetime) -> Refusal | None:
-        """Why the whole delivery comes too late, or too early; None where it does not."""
+    def lateness(self, gates: Iterable[ScanningGate], now: datetime) -> Refusal | None:
+        """Why the whole delivery comes too late, or too early; None where it does not. `gates` are that
+        where the device is, first, and those of its scans."""
 
     @abstractmethod
     def answer(
@@ -126,7 +127,7 @@ class SignedDelivery(Delivery[SyncAnswer]):
         is_signed = is_signed_by(scan.signature, fields_of(scan), self._api_key)
         return None if is_signed and _is_read(scan) else InvalidSignature()
 
-    def lateness(self, gate: ScanningGate, now: datetime) -> Refusal | None:
+    def lateness(self, gates: Iterable[ScanningGate], now: datetime) -> Refusal | None:
         return None  # each scan is asked whether the event was live at its moment
 
     def answer(
@@ -187,7 +188,7 @@ def read_signed(
         ticket_id=UUID(scan.ticket_id) if scan.ticket_id else None,
         presented=read_presented(given) if given else None,
         given=given.strip(),
-        barcode_hash=scan.barcode_hash.removeprefix(HASH_PREFIX),
+        barcode_hash=scan.barcode_hash.removeprefix(HASH_PREFIX).lower(),
         gate=_gate(scan.gate_id),
         direction=scan.direction,
         scanned_at=scanned_at,
@@ -245,13 +246,13 @@ class OfflineDelivery(Delivery[BatchAnswer]):
             refusal_if_new=TimestampOutOfRange(_FAR_OFF) if is_far_off else None,
         )
 
-    def lateness(self, gate: ScanningGate, now: datetime) -> Refusal | None:
+    def lateness(self, gates: Iterable[ScanningGate], now: datetime) -> Refusal | None:
+        """A device that was moved to another event still brings what it scanned before."""
         created_at = self._batch.batch_created_at
         if abs(now - created_at) > OFFLINE_MAX:
             return BatchTooOld(server_time=now.isoformat(), batch_created_at=created_at.isoformat())
-        if gate.event_status != "live":
-            return EventNotLive(event_status=gate.event_status)
-        return None
+        statuses = [each.event_status for each in gates]
+        return None if "live" in statuses else EventNotLive(event_status=statuses[0])
 
     def answer(
         self,
@@ -325,7 +326,7 @@ def _is_read(scan: SignedScan) -> bool:
     text = scan.ticket_code
     if text is None or (scan.ticket_id is not None and read_code(text) is not None):
         return True
-    return scan.barcode_hash == HASH_PREFIX + sha256(text.encode()).hexdigest()
+    return scan.barcode_hash.lower() == HASH_PREFIX + sha256(text.encode()).hexdigest()
 
 
 def _moment(text: str) -> datetime:

@@ -125,6 +125,13 @@ def blank(ticket_id: UUID, status: TicketStatus) -> Attendance:
     )
 
 
+def with_status(attendance: Attendance, status: TicketStatus) -> Attendance:
+    """Of a ticket that is this by now; one that is valid is scanned once somebody came with it."""
+    if status in ("active", "scanned"):
+        status = "scanned" if attendance.scan_count else "active"
+    return msgspec.structs.replace(attendance, status=status)
+
+
 def come_in(before: Attendance, at: datetime, gate_id: UUID, day: dt.date) -> Attendance:
     return Attendance(
         id=before.id,

@@ -17,6 +17,7 @@ from voelgoed.scanning.model.scan_history import (
     JudgedHistory,
     Ruling,
 )
+from voelgoed.scanning.model.sync_facts import RecordedScan
 from voelgoed.scanning.rules.conflicts import clashes_of, conflict_changes
 from voelgoed.scanning.rules.facts import attendance_of, ticket_facts
 from voelgoed.scanning.rules.reconcile import reconcile
@@ -128,9 +129,24 @@ class HistoryPlanner:
             inside = self._tally.presence(ticket.event_id, heads.day, heads.gate_id, heads.zone_id)
             self._tally.change(inside, inside=sign * heads.count, irregular=sign * heads.count)
 
-    def add_ruling(self, ruling: Ruling) -> None:
-        """About a scan that is in no ticket's history."""
+    def accept_without_ticket(
+        self, event: EventFacts, scan: RecordedScan, *, is_let_in: bool
+    ) -> None:
+        """A scan that waited for review, of what is no ticket of the event: it stands as that, and whoever was
+        let in is inside."""
+        assert scan.day is not None
+        ruling = Ruling(
+            scan_id=scan.id,
+            event_id=scan.event_id,
+            is_let_in=is_let_in,
+            status="denied",
+            reason_denied=scan.stateless_reason or "ticket_not_found",
+            entry_number=None,
+            day=scan.day,
+        )
         self._rulings.append(ruling)
+        if is_let_in and scan.direction == "entry":
+            self.add_head(event, scan.scanned_at_canonical, scan.day, scan.gate_id)
 
     def add_head(self, event: EventFacts, at: datetime, day: dt.date, gate_id: UUID) -> None:
         """Somebody was let in with what is no ticket of the event: they are inside all the same, unless the

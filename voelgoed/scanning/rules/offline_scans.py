@@ -112,11 +112,7 @@ def question_about(scans: Sequence[OfflineScan], batch_ids: Sequence[UUID]) -> S
         ticket_ids=list({each.ticket_id for each in taken if each.ticket_id}),
         codes=list({each.presented.code for each in taken if each.presented}),
         barcode_hashes=list(
-            {
-                each.barcode_hash
-                for each in taken
-                if each.barcode_hash and not each.ticket_id and not each.presented
-            }
+            {each.barcode_hash for each in taken if each.barcode_hash and not each.presented}
         ),
         gate_ids=list({each.gate for each in taken if isinstance(each.gate, UUID)}),
         gate_codes=list({each.gate for each in taken if isinstance(each.gate, str)}),

@@ -43,6 +43,7 @@ from voelgoed.scanning.rules.facts import (
     come_in_irregularly,
     history_of,
     leave,
+    with_status,
     without_head,
 )
 from voelgoed.scanning.rules.outcomes import reason_of
@@ -89,6 +90,10 @@ def reconcile(
     resolution. `state` is that before the first of them, where they are not the whole history."""
     if state is None:
         state = beginning(ticket.id, ticket.status)
+    else:
+        # The ticket may have been voided, refunded or used since.
+        attendance = with_status(state.attendance, ticket.status)
+        state = msgspec.structs.replace(state, attendance=attendance)
     judged: list[JudgedScan] = []
     places: dict[UUID, int] = {}
     earlier: list[JudgedScan] = []

@@ -8,11 +8,10 @@ from uuid import UUID, uuid5
 import msgspec
 
 from voelgoed.scanning.model.alerts import AlertKind, Suspicion
-from voelgoed.scanning.model.decisions import EventFacts
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.recoveries import Imported
-from voelgoed.scanning.model.scan_history import HistoryScan, Ruling
+from voelgoed.scanning.model.scan_history import HistoryScan
 from voelgoed.scanning.model.scans import Doubt
 from voelgoed.scanning.model.sync import SignedScan
 from voelgoed.scanning.model.sync_facts import RecordedScan, SyncFacts
@@ -20,6 +19,7 @@ from voelgoed.scanning.rules.decision import day_of
 from voelgoed.scanning.rules.device_clock import DeviceClock, canonical, is_from_future
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
 from voelgoed.scanning.rules.history_plan import HistoryPlan, HistoryPlanner
+from voelgoed.scanning.rules.invalid_admissions import InvalidAdmission
 from voelgoed.scanning.rules.reconcile import corrected, frozen_prefix
 from voelgoed.scanning.rules.scan_signatures import SignedFields, is_signed_by
 
@@ -93,6 +93,8 @@ class AcceptedScans(msgspec.Struct, frozen=True):
     history: HistoryPlan
     changed_codes: list[str]
     """Codes of tickets of which caches must forget what they know."""
+    invalid: list[InvalidAdmission]
+    """Whom devices let in with a ticket that was void, or not for there."""
 
 
 def accept_scans(
@@ -107,14 +109,19 @@ def accept_scans(
     we had answered the scan already; they may not have heard us in time."""
     planner = HistoryPlanner(facts.conflicts, facts.checkpointed, new_ids, now)
     learnt: dict[UUID, dict[UUID, HistoryScan]] = {}
+    invalid: list[InvalidAdmission] = []
     for scan_id in scan_ids:
         known = facts.known.get(scan_id)
-        if known is None or known.reason_denied != "unverified" or not _is_authentic(known):
+        if known is None or not known.is_waiting or not _is_authentic(known):
             continue
         if (waiting := facts.unreviewed.get(scan_id)) is not None:
             learnt.setdefault(waiting.ticket_id, {})[scan_id] = waiting
+            invalid += _invalid(known)
         elif known.ticket_id is None or known.stateless_reason == "wrong_event":
-            _accept_without_ticket(planner, facts.events[known.event_id], known)
+            planner.accept_without_ticket(
+                facts.events[known.event_id], known, is_let_in=known.outcome == "valid"
+            )
+            invalid += _invalid(known)
     for scan_id, outcome in did.items():
         if (corrected_scan := _corrected(scan_id, outcome, facts)) is not None:
             learnt.setdefault(corrected_scan.ticket_id, {})[scan_id] = corrected_scan
@@ -126,30 +133,25 @@ def accept_scans(
             frozen = frozen_prefix(after, news)
             planner.change(ticket, facts.events[ticket.event_id], before, after, frozen)
             codes.append(ticket.code)
-    return AcceptedScans(planner.plan(), codes)
+    return AcceptedScans(planner.plan(), codes, invalid)
+
+
+def _invalid(scan: RecordedScan) -> list[InvalidAdmission]:
+    if scan.ticket_id is None or scan.stateless_reason is None or scan.outcome != "valid":
+        return []
+    return [
+        InvalidAdmission(
+            event_id=scan.event_id,
+            ticket_id=scan.ticket_id,
+            scan_id=scan.id,
+            gate_name=scan.gate_name,
+            reason=scan.stateless_reason,
+        )
+    ]
 
 
 def _is_authentic(scan: RecordedScan) -> bool:
     return scan.source != "recovered" or bool(scan.details.is_signed)
-
-
-def _accept_without_ticket(planner: HistoryPlanner, event: EventFacts, scan: RecordedScan) -> None:
-    """What was read is no ticket of the event: the scan stands as that, and whoever was let in is inside."""
-    assert scan.day is not None
-    is_let_in = scan.outcome == "valid"
-    planner.add_ruling(
-        Ruling(
-            scan_id=scan.id,
-            event_id=scan.event_id,
-            is_let_in=is_let_in,
-            status="denied",
-            reason_denied=scan.stateless_reason or "ticket_not_found",
-            entry_number=None,
-            day=scan.day,
-        )
-    )
-    if is_let_in and scan.direction == "entry":
-        planner.add_head(event, scan.scanned_at_canonical, scan.day, scan.gate_id)
 
 
 def _corrected(scan_id: UUID, outcome: Outcome, facts: SyncFacts) -> HistoryScan | None:

@@ -124,7 +124,7 @@ def _look_at(request: SyncRequest, facts: SyncFacts, now: datetime) -> DeliveryP
     gate = main_gate(request.device.id, request.scans, facts)
     if gate is None:
         return DeliveryPlan(request=request, refusal=DeviceNotAssignedToGate())
-    refusal = request.delivery.lateness(gate, now)
+    refusal = request.delivery.lateness([gate, *_named_gates(request.scans, facts)], now)
     return DeliveryPlan(request=request, refusal=refusal, gate=None if refusal else gate)
 
 
@@ -145,8 +145,12 @@ def main_gate(
     gate = facts.gates.get(device.gate_id) if device and device.gate_id else None
     if gate is not None:
         return gate
+    return next(_named_gates(scans, facts), None)
+
+
+def _named_gates(scans: Sequence[OfflineScan], facts: SyncFacts) -> Iterator[ScanningGate]:
     named = (named_gate(each, facts) for each in scans if each.refusal is None)
-    return next((each for each in named if each is not None), None)
+    return (each for each in named if each is not None)
 
 
 def _planned(

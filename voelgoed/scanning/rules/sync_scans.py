@@ -129,7 +129,7 @@ class _Judgement:
             if scan.refusal_if_new is not None:
                 raise scan.refusal_if_new
             self._judge_new(judged)
-            first[scan.scan_id] = judged
+        first.setdefault(scan.scan_id, judged)
 
     def _require_same(self, one: OfflineScan, other: OfflineScan) -> None:
         """Twice at once, perhaps in two forms, or by another reading of the device's clock."""
@@ -159,9 +159,8 @@ class _Judgement:
             return True
         if known.scanned_at != scan.scanned_at:
             raise ScanIdReused()
-        unreviewed = self._facts.unreviewed.get(known.id)
-        if unreviewed is not None and known.source == "recovered":
-            self._vouch(judged, unreviewed)
+        if known.is_waiting and known.source == "recovered":
+            self._vouch(judged, known)
         elif known.outcome != scan.outcome and not self._is_vouched_for(known, scan):
             raise ReplayedSignature()
         return True
@@ -175,22 +174,29 @@ class _Judgement:
             return
         day = _day(event, known.scanned_at_canonical)
         judged.learnt = corrected(known, ticket.id, judged.scan.outcome, day)
-        judged.is_corrected = judged.learnt is not None
+        if judged.learnt is not None:
+            judged.is_corrected = True
+            judged.gate = self._facts.gates.get(known.gate_id)
+            judged.stateless_reason = judged.learnt.stateless_reason
 
-    def _vouch(self, judged: _Judged, unreviewed: HistoryScan) -> None:
+    def _vouch(self, judged: _Judged, known: RecordedScan) -> None:
         """The device itself says what a file said for it, in which anybody could have changed what is not
         signed. It counts without a review, if it can have been made there and then."""
-        gate = self._facts.gates.get(unreviewed.gate_id)
-        if (
-            self._source == "recovered"
-            or gate is None
-            or self._cause(judged.scan, gate) is not None
-        ):
+        scan, gate = judged.scan, self._facts.gates.get(known.gate_id)
+        if self._source == "recovered" or gate is None or self._cause(scan, gate) is not None:
+            return
+        judged.is_corrected = True
+        judged.gate, judged.stateless_reason = gate, known.stateless_reason
+        unreviewed = self._facts.unreviewed.get(known.id)
+        if unreviewed is None:
+            self._planner.accept_without_ticket(
+                self._facts.events[known.event_id], known, is_let_in=scan.is_let_in
+            )
+            judged.resolution = Resolution("denied", known.stateless_reason)
             return
         judged.learnt = msgspec.structs.replace(
-            unreviewed, outcome=judged.scan.outcome, is_let_in=judged.scan.is_let_in
+            unreviewed, outcome=scan.outcome, is_let_in=scan.is_let_in
         )
-        judged.is_corrected = True
 
     def _is_vouched_for(self, known: RecordedScan, scan: OfflineScan) -> bool:
         """The device has said before what it did, of a scan that a file had brought."""

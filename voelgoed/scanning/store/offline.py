@@ -113,7 +113,12 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                        'reason', CASE WHEN ruling.number IS NULL THEN scan.reason_denied
                                       ELSE ruling.reason_denied END,
                        'entry_number', CASE WHEN ruling.number IS NULL THEN scan.entry_number
-                                            ELSE ruling.entry_number END) AS resolution
+                                            ELSE ruling.entry_number END) AS resolution,
+                   scan.reason_denied IS NOT DISTINCT FROM 'unverified' AND ruling.number IS NULL
+                   AND EXISTS (SELECT 1 FROM batch_sync AS batch
+                                WHERE batch.organization_id = scan.organization_id
+                                  AND batch.batch_id = scan.batch_id
+                                  AND batch.state <> 'rejected') AS is_waiting
               FROM scan
               LEFT JOIN LATERAL (SELECT number, is_let_in, status, reason_denied, entry_number
                                    FROM scan_ruling
