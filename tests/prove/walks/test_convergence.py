@@ -14,6 +14,14 @@ from hypothesis import strategies as st
 
 from tests.conftest import MASTER_KEY, serving
 from tests.prove.length import examples
+from tests.prove.walks.busy_evenings import (
+    happenings_to_tickets,
+    liars,
+    made_alone,
+    prepare,
+    sensible,
+    tell,
+)
 from tests.prove.walks.evenings import (
     DEVICES,
     LATE,
@@ -22,6 +30,7 @@ from tests.prove.walks.evenings import (
     Delivery,
     Evening,
     Form,
+    Happening,
     Made,
     alone,
     bring_all,
@@ -39,6 +48,7 @@ from tests.seating.race_support import a_node
 from tests.support import STOPPED_AT, MovableClock, a_client, a_tenant
 from voelgoed.infra.rate_limit import Limit
 from voelgoed.scanning.actions.recount import recount_event
+from voelgoed.scanning.rules import history_plan
 from voelgoed.services import Services
 
 NO_LIMIT = Limit(1_000_000, timedelta(minutes=1))
@@ -72,13 +82,13 @@ async def nodes(
 
 
 async def an_event(
-    nodes: Sequence[Node], clock: MovableClock, rules: dict[str, Any]
+    nodes: Sequence[Node], clock: MovableClock, rules: dict[str, Any], gates: int = 2
 ) -> list[World]:
     """As each node sees it."""
     clock.ahead = START - STOPPED_AT
     [(services, client), (other, line)] = nodes
     tenant = await a_tenant(services, "acme")
-    world = await a_world(services, client, tenant, gates=2, **rules)
+    world = await a_world(services, client, tenant, gates=gates, **rules)
     for number in range(DEVICES):
         await world.device(world.gates[number % 2], name=f"Device {number}")
     return [world, replace(world, services=other, client=line, sales=world.sales.on(other))]
@@ -118,6 +128,51 @@ async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_t
         await bring_all(evening, deliveries_of(list(enumerate(made)), luck), luck)
         told.append(await evening.tables() | {"counts": gained(before, await counts(world))})
         assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
+    assert told[0] == told[1] == told[2]
+
+
+@examples(short=8, full=300)
+@given(
+    made=st.lists(made_alone, min_size=2, max_size=10),
+    happenings=happenings_to_tickets,
+    annulled=st.lists(st.integers(0, 9), max_size=2, unique=True),
+    off=offsets,
+    lies=liars,
+    rules=types,
+    checkpoint_after=st.sampled_from([2, 100]),
+    seed=st.integers(0, 2**32),
+)
+async def test_whatever_else_happens_on_the_evening_the_tables_are_the_same(
+    nodes: list[Node],
+    clock: MovableClock,
+    made: list[Made],
+    happenings: list[Happening],
+    annulled: list[int],
+    off: tuple[float, ...],
+    lies: set[int],
+    rules: dict[str, Any],
+    checkpoint_after: int,
+    seed: int,
+):
+    """Tickets are voided and reissued, admissions annulled, a device scans on after it was taken away, clocks
+    are wrong, some scans claim the future, and a restored device brings everything again."""
+    worlds = await an_event(nodes, clock, rules, gates=3)
+    [world, _] = worlds
+    await prepare(world)
+    sold = await world.tickets(TICKETS * TELLINGS)
+    made = sensible(made, happenings)
+    gone = [number for number in annulled if number < len(made)]
+    told: list[dict[str, Any]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history_plan, "CHECKPOINT_AFTER", checkpoint_after)
+        for again in range(TELLINGS):
+            evening = Evening(worlds, clock, sold[again * TICKETS :][:TICKETS], off, lies)
+            await evening.begin()
+            before = await counts(world)
+            tables = await tell(evening, made, happenings, gone, Random(seed + again))
+            told.append(tables | {"counts": gained(before, await counts(world))})
+            database = world.services.database
+            assert await recount_event(database, world.tenant.id, world.event_id) == []
     assert told[0] == told[1] == told[2]
 
 
