@@ -87,8 +87,7 @@ def reconcile(
 ) -> JudgedHistory:
     """The scans in their order, each judged after those before it. Those that are frozen keep their
     resolution. `state` is that before the first of them, where they are not the whole history."""
-    if state is None:
-        state = beginning(ticket.id, ticket.status)
+    state = _as_ticket_is(state, ticket) if state else beginning(ticket.id, ticket.status)
     judged: list[JudgedScan] = []
     places: dict[UUID, int] = {}
     earlier: list[JudgedScan] = []
@@ -112,6 +111,15 @@ def reconcile(
         state = msgspec.structs.replace(state, last_scan=scan)
     attendance = (_everybody_left(state) if resets else state).attendance
     return JudgedHistory(judged, state, attendance, earlier)
+
+
+def _as_ticket_is(state: HistoryState, ticket: TicketFacts) -> HistoryState:
+    """The ticket may have been voided, refunded or marked used since the state was kept, or be good again."""
+    status: TicketStatus = ticket.status
+    if status in ("active", "scanned"):
+        status = "scanned" if state.attendance.scan_count else "active"
+    attendance = msgspec.structs.replace(state.attendance, status=status)
+    return msgspec.structs.replace(state, attendance=attendance)
 
 
 def _everybody_left(state: HistoryState) -> HistoryState:
