@@ -137,6 +137,10 @@ class MemoryStore:
                 self._annulled.add(scan_id)
                 self._write(planner.plan())
 
+    def void(self, ticket_id: UUID, at: datetime) -> None:
+        ticket = self._tickets[ticket_id]
+        self._tickets[ticket_id] = msgspec.structs.replace(ticket, status="voided", status_since=at)
+
     def keep(self, scan: Scan) -> None:
         """A scan that was admitted at a gate that was online, or by hand."""
         facts = self.facts(is_whole=True)

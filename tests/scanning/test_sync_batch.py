@@ -558,6 +558,38 @@ def test_whole_histories_are_read_when_a_scan_comes_before_a_checkpoint(
     assert store.conflicts() == {(scan_id(0), scan_id(3))}
 
 
+@examples(short=100, full=3_000)
+@given(
+    evening=evenings,
+    rules=rules,
+    after=st.integers(0, 7),
+    checkpoint_after=st.sampled_from([2, 100]),
+    seed=st.integers(0, 2**32),
+)
+def test_it_does_not_matter_which_scans_are_known_when_a_ticket_is_voided(
+    evening: list[Made], rules: dict[str, Any], after: int, checkpoint_after: int, seed: int
+):
+    """Whoever came before was let in with a good ticket, checkpoint or not; and the ticket stays void."""
+    tickets, luck = tickets_of(rules | {"status": "active"}), Random(seed)
+    early, late = a_store(tickets), a_store(tickets)
+    known = [each for each in evening[:after] if START + timedelta(seconds=each.second) < VOID_AT]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history_plan, "CHECKPOINT_AFTER", checkpoint_after)
+        for each in tickets:
+            early.void(each.id, VOID_AT)
+        for each in known:
+            number = evening.index(each)
+            late.bring(
+                request(each.device, [signed(number, each, tickets)], UUID(int=500 + number))
+            )
+        for each in tickets:
+            late.void(each.id, VOID_AT)
+        for store in (early, late):
+            bring_all(store, evening, tickets, luck)
+    assert early.tables() == late.tables()
+    assert {late.ticket(each.id).status for each in tickets} == {"voided"}
+
+
 # Answers
 
 

@@ -51,6 +51,15 @@ happenings_to_tickets = st.lists(
     unique_by=lambda each: each.number,
 )
 """What is done to each ticket, at most one thing."""
+annulments = st.lists(
+    st.builds(
+        Happening,
+        what=st.just("annul"),
+        number=st.integers(0, 9),
+        second=st.sampled_from([150, 310, 620, 950]),
+    ),
+    max_size=2,
+)
 liars = st.sets(st.integers(0, DEVICES - 1), max_size=1)
 
 

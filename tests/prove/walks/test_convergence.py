@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from tests.conftest import MASTER_KEY, serving
 from tests.prove.length import examples
 from tests.prove.walks.busy_evenings import (
+    accept_all,
+    annulments,
     happenings_to_tickets,
     liars,
     made_alone,
@@ -53,6 +55,7 @@ from voelgoed.services import Services
 
 NO_LIMIT = Limit(1_000_000, timedelta(minutes=1))
 TELLINGS = 3
+FORMS_OF_DEVICES: tuple[Form, ...] = ("signed", "queue")
 Node = tuple[Services, httpx.AsyncClient]
 
 
@@ -178,47 +181,75 @@ async def test_whatever_else_happens_on_the_evening_the_tables_are_the_same(
 
 @examples(short=8, full=300)
 @given(
-    made=st.lists(st.one_of(alone, heard, unheard), min_size=3, max_size=12),
+    made=st.lists(st.one_of(alone, made_alone, heard, unheard), min_size=3, max_size=12),
+    happenings=happenings_to_tickets,
+    annulments=annulments,
     off=offsets,
     rules=types,
+    checkpoint_after=st.sampled_from([2, 100]),
     seed=st.integers(0, 2**32),
 )
 async def test_with_gates_online_in_between_all_is_as_if_told_at_once(
     nodes: list[Node],
     clock: MovableClock,
     made: list[Made],
+    happenings: list[Happening],
+    annulments: list[Happening],
     off: tuple[float, ...],
     rules: dict[str, Any],
+    checkpoint_after: int,
     seed: int,
 ):
     """What a gate that was online answered depends on what was known then. Given who was let in, the
     rest does not: the same scans, all of them brought by devices together, give the same."""
-    worlds = await an_event(nodes, clock, rules)
+    worlds = await an_event(nodes, clock, rules, gates=3)
     [world, _] = worlds
+    await prepare(world)
+    made = sensible([each for each in made if each.second < LATE.total_seconds()], happenings)
     sold, luck = await world.tickets(TICKETS * 2), Random(seed)
     first = Evening(worlds, clock, sold[:TICKETS], off)
     await first.begin()
     before = await counts(world)
-    for at, number, is_asked in _in_time(made):
-        first.at(at)
-        each = made[number]
-        if is_asked:
-            await first.ask(number, each)
-        else:
-            form: Form = luck.choice(["signed", "queue"])
-            await first.bring(Delivery(each.device, form, [(number, each)], luck.randrange(2), 1))
-    between = await counts(world)
-    assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
-    passed = await _as_it_was_at_the_gates(first, made)
-    second = Evening(worlds, clock, sold[TICKETS:], off)
-    await second.begin()
-    second.at(LATE.total_seconds())
-    await bring_all(second, deliveries_of(passed, luck), luck)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history_plan, "CHECKPOINT_AFTER", checkpoint_after)
+        await _live(first, made, [*happenings, *annulments], luck)
+        await accept_all(first)
+        between = await counts(world)
+        database = world.services.database
+        assert await recount_event(database, world.tenant.id, world.event_id) == []
+        passed = await _as_it_was_at_the_gates(first, made)
+        second = Evening(worlds, clock, sold[TICKETS:], off)
+        await second.begin()
+        for happening in sorted(happenings, key=lambda each: each.second):
+            second.at(happening.second)
+            await second.happen(happening)
+        second.at(LATE.total_seconds())
+        await bring_all(second, deliveries_of(passed, luck), luck)
+        await accept_all(second)
+        for number in first.annulled:
+            await second.annul(number)
     one, two = await first.tables(), await second.tables()
     assert one["tickets"] == two["tickets"]
     assert [each for each in one["scans"] if each[0] in dict(passed)] == two["scans"]
     assert one["conflicts"] == two["conflicts"]
     assert gained(before, between) == gained(between, await counts(world))
+
+
+async def _live(
+    evening: Evening, made: Sequence[Made], happenings: Sequence[Happening], luck: Random
+) -> None:
+    """Everything at its time: what happens to tickets first, then what is asked, then what is brought."""
+    times = [(at, number, 1 if is_asked else 2) for at, number, is_asked in _in_time(made)]
+    times += [(each.second, number, 0) for number, each in enumerate(happenings)]
+    for at, number, kind in sorted(times, key=lambda each: (each[0], each[2], each[1])):
+        evening.at(at)
+        if kind == 0:
+            await evening.happen(happenings[number])
+        elif kind == 1:
+            await evening.ask(number, made[number])
+        else:
+            each, form = made[number], luck.choice(FORMS_OF_DEVICES)
+            await evening.bring(Delivery(each.device, form, [(number, each)], luck.randrange(2), 1))
 
 
 def _in_time(made: Sequence[Made]) -> list[tuple[float, int, bool]]:
