@@ -76,5 +76,11 @@ def add_heads(heads: Sequence[IrregularHeads], at: HeadsAt, count: int) -> list[
     ]
 
 
+def no_heads(at: HeadsAt) -> IrregularHeads:
+    """Somebody came in there irregularly and has left."""
+    gate_id, zone_id, day = at
+    return IrregularHeads(gate_id=gate_id, zone_id=zone_id, day=day, count=0)
+
+
 def without_first_head(heads: Sequence[IrregularHeads]) -> list[IrregularHeads]:
     return add_heads(heads, heads_at(heads[0]), -1) if heads else []

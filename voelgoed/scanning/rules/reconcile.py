@@ -42,6 +42,7 @@ from voelgoed.scanning.rules.attendance import (
     come_in,
     come_in_irregularly,
     leave,
+    no_heads,
 )
 from voelgoed.scanning.rules.decision import Case, foremost, judge_history
 from voelgoed.scanning.rules.facts import history_of
@@ -110,7 +111,15 @@ def reconcile(
         judged.append(result)
         state = msgspec.structs.replace(state, last_scan=scan)
     attendance = (_everybody_left(state) if resets else state).attendance
-    return JudgedHistory(judged, state, attendance, earlier)
+    return JudgedHistory(judged, state, _marked(attendance, state.unmatched), earlier)
+
+
+def _marked(attendance: Attendance, unmatched: Sequence[HistoryScan]) -> Attendance:
+    """A ticket with an irregular entry that is in no conflict keeps a mark of it when everybody has left: who
+    comes in next at a gate that is online may have to be reconciled with it."""
+    if attendance.irregular or not unmatched:
+        return attendance
+    return msgspec.structs.replace(attendance, irregular=[no_heads(_heads_at(unmatched[-1]))])
 
 
 def _as_ticket_is(state: HistoryState, ticket: TicketFacts) -> HistoryState:

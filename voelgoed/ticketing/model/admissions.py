@@ -18,6 +18,7 @@ class IrregularHeads(msgspec.Struct, frozen=True, kw_only=True):
     zone_id: UUID | None
     day: dt.date
     count: int = 1
+    """None are left where it is 0, but whoever comes in next may be in a conflict with them."""
 
 
 class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
