@@ -122,9 +122,12 @@ def _later(do: Callable[[Any], Awaitable[Any]], what: Any) -> Callable[[], Await
 
 
 def _arrival(delivery: Delivery, luck: Random) -> float:
-    """A scan that claims the future comes at any time."""
-    made = [each.second for _, each in delivery.scans if each.second != FUTURE_S]
-    return max(made, default=0) + luck.choice(DELAYS_S)
+    """A scan that claims the future comes at any time after whatever is done to its ticket: nobody can know
+    what will be done to a ticket before the moment that a scan claims."""
+    made = [
+        max(HAPPENING_S) if each.second == FUTURE_S else each.second for _, each in delivery.scans
+    ]
+    return max(made) + luck.choice([*DELAYS_S, FUTURE_S])
 
 
 def _restored(made: Sequence[Made], luck: Random) -> list[Delivery]:

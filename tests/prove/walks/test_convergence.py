@@ -45,7 +45,7 @@ from tests.prove.walks.evenings import (
     unheard,
 )
 from tests.scanning.support import World, a_world
-from tests.scanning.sync_support import bring, offline, signed, sync
+from tests.scanning.sync_support import bring, conflicts, offline, signed, sync
 from tests.seating.race_support import a_node
 from tests.support import STOPPED_AT, MovableClock, a_client, a_tenant
 from voelgoed.infra.rate_limit import Limit
@@ -302,6 +302,25 @@ async def test_why_somebody_was_turned_away_by_a_device_that_did_not_hear_us_is_
         [stands] = [row for row in rows.json()["data"] if row["id"] == scan_id]
         told.append((stands["status"], stands["reason_denied"]))
     assert told[0] == told[1]
+
+
+async def test_who_comes_in_online_after_somebody_left_who_came_in_irregularly_is_in_a_conflict_at_once(
+    world: World,
+):
+    """Two people within the window, though nobody of them was inside at the same time."""
+    device, [ticket] = await world.device(), await world.tickets(1)
+    [_, wrong] = world.gates
+    await world.rows(
+        "UPDATE gate SET allowed_zones = ARRAY[gen_random_uuid()] WHERE id = $1", wrong.id
+    )
+    irregular = await signed(world, device, ticket, timedelta(seconds=60), gate_id=str(wrong.id))
+    left = await signed(world, device, ticket, timedelta(seconds=50), direction="exit")
+    await sync(world, device, irregular, left)
+    assert await world.verdict(device, ticket.code) == "admitted"
+    [found] = await conflicts(world)
+    assert found["conflict"]["scan_id"] == irregular["scan_id"]
+    assert (await world.inside())["event"] == 1
+    assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
 
 
 async def test_a_scan_that_comes_by_both_endpoints_at_once_is_taken_in_once(world: World):
