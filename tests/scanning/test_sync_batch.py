@@ -392,7 +392,7 @@ def let_in(evening: Sequence[Made], way: str = "entry") -> list[int]:
     ]
 
 
-@examples(short=100, full=3_000)
+@examples(short=50, full=3_000)
 @given(evening=evenings, rules=rules, empty=resets, seed=st.integers(0, 2**32))
 def test_any_order_any_split_and_any_repetition_give_the_same(
     evening: list[Made], rules: dict[str, Any], empty: list[int], seed: int
@@ -407,7 +407,7 @@ def test_any_order_any_split_and_any_repetition_give_the_same(
     assert set(told[0]["resolutions"]) == {scan_id(each) for each in range(len(evening))}
 
 
-@examples(short=100, full=3_000)
+@examples(short=50, full=3_000)
 @given(evening=evenings, rules=rules, seed=st.integers(0, 2**32))
 def test_everybody_let_in_is_an_entry_a_conflict_or_an_invalid_admission(
     evening: list[Made], rules: dict[str, Any], seed: int
@@ -422,7 +422,7 @@ def test_everybody_let_in_is_an_entry_a_conflict_or_an_invalid_admission(
         assert resolutions[id_].status == "admitted" or id_ in losers or is_invalid
 
 
-@examples(short=100, full=3_000)
+@examples(short=50, full=3_000)
 @given(evening=evenings, rules=rules, seed=st.integers(0, 2**32))
 def test_whom_a_device_turned_away_is_in_no_conflict_and_never_counts(
     evening: list[Made], rules: dict[str, Any], seed: int
@@ -434,7 +434,7 @@ def test_whom_a_device_turned_away_is_in_no_conflict_and_never_counts(
     assert {store.resolutions()[each].status for each in away} <= {"denied"}
 
 
-@examples(short=100, full=3_000)
+@examples(short=50, full=3_000)
 @given(evening=evenings, rules=rules, seed=st.integers(0, 2**32))
 def test_with_a_ticket_of_one_entry_everybody_beyond_the_first_is_a_conflict(
     evening: list[Made], rules: dict[str, Any], seed: int
@@ -449,7 +449,7 @@ def test_with_a_ticket_of_one_entry_everybody_beyond_the_first_is_a_conflict(
         assert len(lost) == max(len(came) - 1, 0)
 
 
-@examples(short=100, full=3_000)
+@examples(short=50, full=3_000)
 @given(
     evening=evenings,
     rules=rules,
@@ -473,7 +473,7 @@ def test_who_is_inside_is_who_was_let_in_and_did_not_leave(
     assert at_gates == store.count(EVENT, "inside")
 
 
-@examples(short=100, full=3_000)
+@examples(short=50, full=3_000)
 @given(evening=evenings, rules=rules, seed=st.integers(0, 2**32))
 def test_what_waits_for_review_changes_nothing_until_it_is_accepted(
     evening: list[Made], rules: dict[str, Any], seed: int
@@ -499,7 +499,7 @@ def test_what_waits_for_review_changes_nothing_until_it_is_accepted(
     assert partly.tables() == wholly.tables()
 
 
-@examples(short=100, full=3_000)
+@examples(short=50, full=3_000)
 @given(
     evening=evenings,
     rules=rules,
@@ -523,7 +523,7 @@ def test_it_does_not_matter_when_an_admission_is_annulled(
     assert early.tables() == late.tables()
 
 
-@examples(short=100, full=3_000)
+@examples(short=50, full=3_000)
 @given(
     evening=st.lists(made, min_size=4, max_size=14),
     rules=rules,
@@ -558,7 +558,7 @@ def test_whole_histories_are_read_when_a_scan_comes_before_a_checkpoint(
     assert store.conflicts() == {(scan_id(0), scan_id(3))}
 
 
-@examples(short=100, full=3_000)
+@examples(short=50, full=3_000)
 @given(
     evening=evenings,
     rules=rules,

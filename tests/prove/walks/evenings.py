@@ -158,6 +158,7 @@ class Evening:
         else:
             ticket_id = self.tickets[happening.number].id
             reissued = await self.world.sales.reissue(ticket_id)
+            assert reissued.barcode is not None
             self.new_barcodes[happening.number] = reissued.barcode
 
     async def annul(self, number: int) -> bool:
