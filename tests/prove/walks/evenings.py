@@ -3,9 +3,10 @@ endpoint or from a file, one after the other or at once, at two nodes."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 from random import Random
 from typing import Any, Literal
 from uuid import UUID
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.scanning.recovery_support import decide, exported, send_file
 from tests.scanning.support import World
-from tests.scanning.sync_support import hash_of, iso, offline_batch, send, send_queue, signed_batch
+from tests.scanning.sync_support import iso, offline_batch, send, send_queue, signed_batch
 from tests.support import SOON, STOPPED_AT, MovableClock
 from voelgoed.scanning.rules.scan_signatures import SignedFields, sign_scan
 from voelgoed.ticketing.model.tickets import Ticket
@@ -26,6 +27,8 @@ MIDNIGHT_S = 450
 """After the start of an evening the event's next day begins."""
 START = SOON + timedelta(hours=5, seconds=-MIDNIGHT_S)
 LATE = timedelta(hours=1)
+LIE_S = -7_200
+"""What a device adds to the offset of its clock that claims a wrong one."""
 BUSY_MAX = 50
 """How often somebody is told to come again shortly."""
 
@@ -46,10 +49,24 @@ class Made:
     """Whether the server was, and if the device heard its answer or decided alone all the same."""
     delay: int = 0
     """Seconds until it is brought."""
+    is_wrong_gate: bool = False
+    """At a gate that lets nobody in with such tickets."""
+    is_new_barcode: bool = False
+    """Of a ticket that was reissued by then: the new one was shown."""
 
     @property
     def is_brought(self) -> bool:
         return self.asked != "heard"
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something else of the evening, at a moment of it."""
+
+    what: Literal["void", "reissue", "annul"]
+    number: int
+    """Of the ticket, or of the scan."""
+    second: float
 
 
 seconds = [0, 1, 100, 299, 300, 301, MIDNIGHT_S, 600, 900]
@@ -96,6 +113,8 @@ class Delivery:
     node: int
     times: int
     """It is sent, at once."""
+    is_measured: bool = True
+    """The device tells its time with it."""
 
 
 class Evening:
@@ -107,18 +126,49 @@ class Evening:
         clock: MovableClock,
         tickets: Sequence[Ticket],
         off: Sequence[float],
+        lies: Collection[int] = (),
     ) -> None:
+        """`lies` are the devices that claim something else of their clocks than the server measures."""
         self.nodes = nodes
         self.world = nodes[0]
         self.clock = clock
         self.tickets = tickets
         self.off = [timedelta(seconds=each) for each in off]
-        self.hashes: list[str] = []
+        self.lies = lies
+        self.barcodes: list[str] = []
+        self.new_barcodes: dict[int, str] = {}
+        """Of tickets that were reissued."""
+        self.annulled: set[int] = set()
         self.ids: dict[str, int] = {}
         self.imports: list[dict[str, Any]] = []
 
     async def begin(self) -> None:
-        self.hashes = [await hash_of(self.world, ticket) for ticket in self.tickets]
+        self.barcodes = [await self.world.barcode(ticket) for ticket in self.tickets]
+
+    def barcode(self, made: Made) -> str:
+        """What was shown."""
+        old = self.barcodes[made.ticket]
+        return self.new_barcodes.get(made.ticket, old) if made.is_new_barcode else old
+
+    async def happen(self, happening: Happening) -> None:
+        if happening.what == "annul":
+            await self.annul(happening.number)
+        elif happening.what == "void":
+            await self.world.sales.void(self.tickets[happening.number].id)
+        else:
+            ticket_id = self.tickets[happening.number].id
+            reissued = await self.world.sales.reissue(ticket_id)
+            assert reissued.barcode is not None
+            self.new_barcodes[happening.number] = reissued.barcode
+
+    async def annul(self, number: int) -> bool:
+        """Whether there was an admission to annul."""
+        path = f"/api/scanning/scans/{self.scan_id(number)}/annulment"
+        answer = await self.world.ask("POST", path, {"reason": "turnstile"})
+        assert answer.status_code in (204, 404, 409), answer.text
+        if answer.status_code == 204:
+            self.annulled.add(number)
+        return answer.status_code == 204
 
     def at(self, second: float) -> None:
         self.clock.ahead = START - STOPPED_AT + timedelta(seconds=second)
@@ -130,10 +180,10 @@ class Evening:
         return scan_id
 
     async def ask(self, number: int, made: Made) -> None:
-        device, ticket = self.world.devices[made.device], self.tickets[made.ticket]
+        device = self.world.devices[made.device]
         by_device = iso(self.clock.now() - self.off[made.device])
         more = {"scan_id": self.scan_id(number), "direction": made.way, "scanned_at": by_device}
-        answer = await self.world.scan(device, ticket.code, **more)
+        answer = await self.world.scan(device, self.barcode(made), **more)
         assert answer.status_code in (200, 422), answer.text
 
     async def bring(self, delivery: Delivery) -> None:
@@ -144,22 +194,22 @@ class Evening:
     async def _signed(self, delivery: Delivery) -> None:
         node, device = self.nodes[delivery.node], self.world.devices[delivery.device]
         scans = [self._scan(number, made) for number, made in delivery.scans]
-        body = signed_batch(
-            device, *scans, offset_seconds=self.off[delivery.device].total_seconds()
-        )
-        for answer in await _at_once(
-            delivery.times, lambda: send(node, device, body, **self._device_time(delivery))
-        ):
+        claimed = self.off[delivery.device].total_seconds()
+        headers = self._device_time(delivery) if delivery.is_measured else {}
+        if delivery.device in self.lies:
+            claimed, headers = claimed + LIE_S, self._device_time(delivery)
+        body = signed_batch(device, *scans, offset_seconds=claimed)
+        for answer in await _at_once(delivery.times, lambda: send(node, device, body, **headers)):
             assert answer.json()["rejected"] == [], answer.text
 
     async def _queue(self, delivery: Delivery) -> None:
         node, device = self.nodes[delivery.node], self.world.devices[delivery.device]
         scans = [
             {
-                "ticket_code": self.tickets[made.ticket].code,
+                "ticket_code": self.barcode(made),
                 "scanned_at": self._by_device(made),
                 "offline_id": self.scan_id(number),
-                "gate_id": device.gate.code,
+                "gate_id": self._gate(made),
                 "direction": made.way,
                 "outcome": made.outcome,
             }
@@ -189,9 +239,9 @@ class Evening:
         fields = SignedFields(
             scan_id=self.scan_id(number),
             ticket_id=str(self.tickets[made.ticket].id),
-            barcode_hash=self.hashes[made.ticket],
+            barcode_hash=f"sha256:{sha256(self.barcode(made).encode()).hexdigest()}",
             scanned_at=self._by_device(made),
-            gate_id=device.gate.code,
+            gate_id=self._gate(made),
         )
         return {
             **msgspec.structs.asdict(fields),
@@ -199,6 +249,11 @@ class Evening:
             "direction": made.way,
             "signature": sign_scan(fields, device.api_key),
         }
+
+    def _gate(self, made: Made) -> str:
+        if made.is_wrong_gate:
+            return str(self.world.gates[-1].id)
+        return self.world.devices[made.device].gate.code
 
     def _by_device(self, made: Made) -> str:
         return iso(START + timedelta(seconds=made.second) - self.off[made.device])
@@ -212,7 +267,7 @@ class Evening:
         tickets = await self.world.rows(
             """
             SELECT id, status, scanned_at, last_scanned_at, last_exit_at, last_gate_id, last_entry_day,
-                   day_entries, is_inside, scan_count
+                   day_entries, is_inside, scan_count, irregular
               FROM ticket WHERE id = ANY($1)
             """,
             list(names),
@@ -249,6 +304,8 @@ class Evening:
             made = {str(row["id"]): _second(row["at"]) for row in rows}
             path = f"/api/scanning/tickets/{ticket.id}/scans"
             for row in (await self.world.ask("GET", path)).json()["data"]:
+                if row["annulled_at"] is not None:
+                    continue
                 told = (row["status"], row["reason_denied"], row["entry_number"])
                 found.append((self.ids[row["id"]], made[row["id"]], *told))
         return sorted(found, key=str)
@@ -278,9 +335,8 @@ def _since(row: dict[str, Any]) -> list[str]:
 
 async def counts(world: World) -> Counter[tuple[str, str, str, str]]:
     found: Counter[tuple[str, str, str, str]] = Counter()
-    query = "SELECT day, scope, scope_id, entries, exits, inside FROM occupancy"
-    for row in await world.rows(query):
-        for what in ("entries", "exits", "inside"):
+    for row in await world.rows("SELECT * FROM occupancy"):
+        for what in ("entries", "exits", "inside", "irregular"):
             found[str(row["day"]), row["scope"], str(row["scope_id"]), what] += row[what]
     return found
 

@@ -14,6 +14,16 @@ from hypothesis import strategies as st
 
 from tests.conftest import MASTER_KEY, serving
 from tests.prove.length import examples
+from tests.prove.walks.busy_evenings import (
+    accept_all,
+    annulments,
+    happenings_to_tickets,
+    liars,
+    made_alone,
+    prepare,
+    sensible,
+    tell,
+)
 from tests.prove.walks.evenings import (
     DEVICES,
     LATE,
@@ -22,6 +32,7 @@ from tests.prove.walks.evenings import (
     Delivery,
     Evening,
     Form,
+    Happening,
     Made,
     alone,
     bring_all,
@@ -34,15 +45,17 @@ from tests.prove.walks.evenings import (
     unheard,
 )
 from tests.scanning.support import World, a_world
-from tests.scanning.sync_support import bring, offline, signed, sync
+from tests.scanning.sync_support import bring, conflicts, offline, signed, sync
 from tests.seating.race_support import a_node
 from tests.support import STOPPED_AT, MovableClock, a_client, a_tenant
 from voelgoed.infra.rate_limit import Limit
 from voelgoed.scanning.actions.recount import recount_event
+from voelgoed.scanning.rules import history_plan
 from voelgoed.services import Services
 
 NO_LIMIT = Limit(1_000_000, timedelta(minutes=1))
 TELLINGS = 3
+FORMS_OF_DEVICES: tuple[Form, ...] = ("signed", "queue")
 Node = tuple[Services, httpx.AsyncClient]
 
 
@@ -72,13 +85,13 @@ async def nodes(
 
 
 async def an_event(
-    nodes: Sequence[Node], clock: MovableClock, rules: dict[str, Any]
+    nodes: Sequence[Node], clock: MovableClock, rules: dict[str, Any], gates: int = 2
 ) -> list[World]:
     """As each node sees it."""
     clock.ahead = START - STOPPED_AT
     [(services, client), (other, line)] = nodes
     tenant = await a_tenant(services, "acme")
-    world = await a_world(services, client, tenant, gates=2, **rules)
+    world = await a_world(services, client, tenant, gates=gates, **rules)
     for number in range(DEVICES):
         await world.device(world.gates[number % 2], name=f"Device {number}")
     return [world, replace(world, services=other, client=line, sales=world.sales.on(other))]
@@ -123,47 +136,120 @@ async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_t
 
 @examples(short=8, full=300)
 @given(
-    made=st.lists(st.one_of(alone, heard, unheard), min_size=3, max_size=12),
+    made=st.lists(made_alone, min_size=2, max_size=10),
+    happenings=happenings_to_tickets,
+    annulled=st.lists(st.integers(0, 9), max_size=2, unique=True),
+    off=offsets,
+    lies=liars,
+    rules=types,
+    checkpoint_after=st.sampled_from([2, 100]),
+    seed=st.integers(0, 2**32),
+)
+async def test_whatever_else_happens_on_the_evening_the_tables_are_the_same(
+    nodes: list[Node],
+    clock: MovableClock,
+    made: list[Made],
+    happenings: list[Happening],
+    annulled: list[int],
+    off: tuple[float, ...],
+    lies: set[int],
+    rules: dict[str, Any],
+    checkpoint_after: int,
+    seed: int,
+):
+    """Tickets are voided and reissued, admissions annulled, a device scans on after it was taken away, clocks
+    are wrong, some scans claim the future, and a restored device brings everything again."""
+    worlds = await an_event(nodes, clock, rules, gates=3)
+    [world, _] = worlds
+    await prepare(world)
+    sold = await world.tickets(TICKETS * TELLINGS)
+    made = sensible(made, happenings)
+    gone = [number for number in annulled if number < len(made)]
+    told: list[dict[str, Any]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history_plan, "CHECKPOINT_AFTER", checkpoint_after)
+        for again in range(TELLINGS):
+            evening = Evening(worlds, clock, sold[again * TICKETS :][:TICKETS], off, lies)
+            await evening.begin()
+            before = await counts(world)
+            tables = await tell(evening, made, happenings, gone, Random(seed + again))
+            told.append(tables | {"counts": gained(before, await counts(world))})
+            database = world.services.database
+            assert await recount_event(database, world.tenant.id, world.event_id) == []
+    assert told[0] == told[1] == told[2]
+
+
+@examples(short=8, full=300)
+@given(
+    made=st.lists(st.one_of(alone, made_alone, heard, unheard), min_size=3, max_size=12),
+    happenings=happenings_to_tickets,
+    annulments=annulments,
     off=offsets,
     rules=types,
+    checkpoint_after=st.sampled_from([2, 100]),
     seed=st.integers(0, 2**32),
 )
 async def test_with_gates_online_in_between_all_is_as_if_told_at_once(
     nodes: list[Node],
     clock: MovableClock,
     made: list[Made],
+    happenings: list[Happening],
+    annulments: list[Happening],
     off: tuple[float, ...],
     rules: dict[str, Any],
+    checkpoint_after: int,
     seed: int,
 ):
     """What a gate that was online answered depends on what was known then. Given who was let in, the
     rest does not: the same scans, all of them brought by devices together, give the same."""
-    worlds = await an_event(nodes, clock, rules)
+    worlds = await an_event(nodes, clock, rules, gates=3)
     [world, _] = worlds
+    await prepare(world)
+    made = sensible([each for each in made if each.second < LATE.total_seconds()], happenings)
     sold, luck = await world.tickets(TICKETS * 2), Random(seed)
     first = Evening(worlds, clock, sold[:TICKETS], off)
     await first.begin()
     before = await counts(world)
-    for at, number, is_asked in _in_time(made):
-        first.at(at)
-        each = made[number]
-        if is_asked:
-            await first.ask(number, each)
-        else:
-            form: Form = luck.choice(["signed", "queue"])
-            await first.bring(Delivery(each.device, form, [(number, each)], luck.randrange(2), 1))
-    between = await counts(world)
-    assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
-    passed = await _as_it_was_at_the_gates(first, made)
-    second = Evening(worlds, clock, sold[TICKETS:], off)
-    await second.begin()
-    second.at(LATE.total_seconds())
-    await bring_all(second, deliveries_of(passed, luck), luck)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history_plan, "CHECKPOINT_AFTER", checkpoint_after)
+        await _live(first, made, [*happenings, *annulments], luck)
+        await accept_all(first)
+        between = await counts(world)
+        database = world.services.database
+        assert await recount_event(database, world.tenant.id, world.event_id) == []
+        passed = await _as_it_was_at_the_gates(first, made)
+        second = Evening(worlds, clock, sold[TICKETS:], off)
+        await second.begin()
+        for happening in sorted(happenings, key=lambda each: each.second):
+            second.at(happening.second)
+            await second.happen(happening)
+        second.at(LATE.total_seconds())
+        await bring_all(second, deliveries_of(passed, luck), luck)
+        await accept_all(second)
+        for number in first.annulled:
+            await second.annul(number)
     one, two = await first.tables(), await second.tables()
     assert one["tickets"] == two["tickets"]
     assert [each for each in one["scans"] if each[0] in dict(passed)] == two["scans"]
     assert one["conflicts"] == two["conflicts"]
     assert gained(before, between) == gained(between, await counts(world))
+
+
+async def _live(
+    evening: Evening, made: Sequence[Made], happenings: Sequence[Happening], luck: Random
+) -> None:
+    """Everything at its time: what happens to tickets first, then what is asked, then what is brought."""
+    times = [(at, number, 1 if is_asked else 2) for at, number, is_asked in _in_time(made)]
+    times += [(each.second, number, 0) for number, each in enumerate(happenings)]
+    for at, number, kind in sorted(times, key=lambda each: (each[0], each[2], each[1])):
+        evening.at(at)
+        if kind == 0:
+            await evening.happen(happenings[number])
+        elif kind == 1:
+            await evening.ask(number, made[number])
+        else:
+            each, form = made[number], luck.choice(FORMS_OF_DEVICES)
+            await evening.bring(Delivery(each.device, form, [(number, each)], luck.randrange(2), 1))
 
 
 def _in_time(made: Sequence[Made]) -> list[tuple[float, int, bool]]:
@@ -216,6 +302,25 @@ async def test_why_somebody_was_turned_away_by_a_device_that_did_not_hear_us_is_
         [stands] = [row for row in rows.json()["data"] if row["id"] == scan_id]
         told.append((stands["status"], stands["reason_denied"]))
     assert told[0] == told[1]
+
+
+async def test_who_comes_in_online_after_somebody_left_who_came_in_irregularly_is_in_a_conflict_at_once(
+    world: World,
+):
+    """Two people within the window, though nobody of them was inside at the same time."""
+    device, [ticket] = await world.device(), await world.tickets(1)
+    [_, wrong] = world.gates
+    await world.rows(
+        "UPDATE gate SET allowed_zones = ARRAY[gen_random_uuid()] WHERE id = $1", wrong.id
+    )
+    irregular = await signed(world, device, ticket, timedelta(seconds=60), gate_id=str(wrong.id))
+    left = await signed(world, device, ticket, timedelta(seconds=50), direction="exit")
+    await sync(world, device, irregular, left)
+    assert await world.verdict(device, ticket.code) == "admitted"
+    [found] = await conflicts(world)
+    assert found["conflict"]["scan_id"] == irregular["scan_id"]
+    assert (await world.inside())["event"] == 1
+    assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
 
 
 async def test_a_scan_that_comes_by_both_endpoints_at_once_is_taken_in_once(world: World):

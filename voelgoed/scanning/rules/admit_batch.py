@@ -328,9 +328,9 @@ class _Batch:
         """Where the person counts as inside who comes in again, or leaves: the holder, or, where only people
         without a right to are inside, the first of them."""
         if not attendance.is_inside:
-            if scan.direction == "entry" or not attendance.irregular:
+            heads = attendance.irregular[0] if attendance.irregular else None
+            if scan.direction == "entry" or heads is None or not heads.count:
                 return ()
-            heads = attendance.irregular[0]
             return self._tally.presence(ticket.event_id, heads.day, heads.gate_id, heads.zone_id)
         assert attendance.last_entry_day is not None
         assert attendance.last_gate_id is not None

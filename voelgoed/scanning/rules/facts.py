@@ -175,6 +175,12 @@ def add_head(heads: Sequence[IrregularHeads], where: HeadsAt, at: datetime) -> l
     ]
 
 
+def no_heads(where: HeadsAt, at: datetime) -> IrregularHeads:
+    """Somebody came in there irregularly and has left."""
+    gate_id, zone_id, day = where
+    return IrregularHeads(gate_id=gate_id, zone_id=zone_id, day=day, last_at=at, count=0)
+
+
 def without_head(heads: Sequence[IrregularHeads], where: HeadsAt) -> list[IrregularHeads]:
     """One less there; never less than nobody."""
     left = (

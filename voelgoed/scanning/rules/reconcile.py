@@ -43,6 +43,7 @@ from voelgoed.scanning.rules.facts import (
     come_in_irregularly,
     history_of,
     leave,
+    no_heads,
     with_status,
     without_head,
 )
@@ -116,7 +117,18 @@ def reconcile(
         judged.append(result)
         state = msgspec.structs.replace(state, last_scan=scan)
     attendance = (_everybody_left(state) if resets else state).attendance
-    return JudgedHistory(judged, state, attendance, earlier)
+    return JudgedHistory(judged, state, _marked(attendance, state.unmatched), earlier)
+
+
+def _marked(attendance: Attendance, unmatched: Sequence[HistoryScan]) -> Attendance:
+    """A ticket with an irregular entry that is in no conflict keeps a mark of it when everybody has left: who
+    comes in next at a gate that is online may have to be reconciled with it."""
+    if attendance.irregular or not unmatched:
+        return attendance
+    last = unmatched[-1]
+    return msgspec.structs.replace(
+        attendance, irregular=[no_heads(_heads_at(last), last.scanned_at_canonical)]
+    )
 
 
 def _everybody_left(state: HistoryState) -> HistoryState:

@@ -20,6 +20,7 @@ class IrregularHeads(msgspec.Struct, frozen=True, kw_only=True):
     last_at: datetime
     """When the last of them came."""
     count: int = 1
+    """None are left where it is 0, but whoever comes in next may be in a conflict with them."""
 
 
 class ScannedTicket(msgspec.Struct, frozen=True, kw_only=True):
