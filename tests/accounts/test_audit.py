@@ -85,6 +85,7 @@ ELSEWHERE = {
     ("DELETE", "/api/scanning/devices/{device_id:uuid}"),
     ("POST", "/api/scanning/devices/{device_id:uuid}/key-rotations"),
     ("POST", "/api/scanning/admissions"),
+    ("POST", "/api/scanning/events/{event_id:uuid}/occupancy/resets"),
     ("POST", "/api/scanning/scans/{scan_id:uuid}/annulment"),
     ("POST", "/api/scanning/tickets/{ticket_id:uuid}/transitions"),
     ("POST", "/api/scanning/alerts/{alert_id:uuid}/transitions"),

@@ -194,7 +194,11 @@ class MemoryStore:
         fields = {name: getattr(scan, name) for name in Scan.__struct_fields__}
         stateless = scan.stateless_reason if isinstance(scan, SyncedScan) else None
         return RecordedScan(
-            **fields, stateless_reason=stateless, is_let_in=is_let_in, resolution=resolution
+            **fields,
+            stateless_reason=stateless,
+            is_let_in=is_let_in,
+            resolution=resolution,
+            is_waiting=scan.reason_denied == "unverified" and scan.id not in self._rulings,
         )
 
     def _write(self, plan: HistoryPlan) -> None:
