@@ -71,6 +71,8 @@ TOGETHER_MAX = 10
 """Deliveries of fifty at most."""
 SMALL_MAX = TOGETHER_MAX * SIGNED_SCANS_MAX
 """Scans."""
+INLINE_MAX = 100
+"""Scans, with those that are known of their tickets: so many are decided within some milliseconds."""
 IN_FLIGHT_MAX = 2
 """Of one organisation. The gates that are online come first."""
 WAITING_MAX = 200
@@ -222,10 +224,10 @@ class SyncPipeline:
         async with self._database.transaction(organization_id, is_often=is_small) as tx:
             batch_ids = [request.delivery.batch_id for request in requests]
             question = question_about(scans, batch_ids)
-            plan = await self._plan(tx, requests, question, is_small=is_small)
+            plan = await self._plan(tx, requests, question)
             if plan.needs_whole:
                 whole = msgspec.structs.replace(question, is_whole=True)
-                plan = await self._plan(tx, requests, whole, is_small=False)
+                plan = await self._plan(tx, requests, whole)
             elapsed_s = round(time.monotonic() - begun, 3)
             plan = msgspec.structs.replace(
                 plan, deliveries=[with_duration(each, elapsed_s) for each in plan.deliveries]
@@ -255,13 +257,12 @@ class SyncPipeline:
         tx: Transaction,
         requests: Sequence[SyncRequest],
         question: SyncQuestion,
-        *,
-        is_small: bool,
     ) -> SyncPlan:
-        """What is large is decided aside, so that who stands at a gate does not wait for it."""
+        """Many scans are decided in a thread, so that nobody at a gate waits for them."""
         facts = await offline.read_facts(tx, question)
         decided = partial(decide, requests, facts, tx.now, iter(new_id, None))
-        return decided() if is_small else await asyncio.to_thread(decided)
+        scans = len(question.scan_ids) + sum(map(len, facts.histories.values()))
+        return decided() if scans <= INLINE_MAX else await asyncio.to_thread(decided)
 
     async def _publish(
         self, tx: Transaction, taken: Sequence[DeliveryPlan], counts: Sequence[Counted]

@@ -293,12 +293,10 @@ def _scan_entry(caller: Caller, result: SyncResult, batch_id: UUID) -> NewAuditE
         "ticket_id": row.ticket_id,
         "ticket_code": row.ticket_code,
         "gate_id": row.gate_id,
-        "gate_name": row.gate_name,
         "device_name": row.device_name,
         "direction": row.direction,
         "status": row.status,
         "outcome": row.outcome,
-        "scanned_at": row.scanned_at_canonical,
         "batch_id": batch_id,
     }
     if row.reason_denied is not None:
