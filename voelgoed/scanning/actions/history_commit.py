@@ -51,8 +51,8 @@ async def commit_history(
     """Alerts first, then everything else in one statement, the counts last: everybody at the event waits
     for whoever has changed them. Gives the counts that changed, as they are then."""
     found = plan.conflicts
-    told = [suspicion_of(each, plan.codes[each.ticket_id], tx.now) for each in found]
-    await raise_alerts(tx, [*suspicions, *told])
+    alerts = [suspicion_of(each, plan.codes[each.ticket_id], tx.now) for each in found]
+    await raise_alerts(tx, [*suspicions, *alerts])
     withdrawn_tickets = {each.ticket_id for each in plan.withdrawn}
     recorded = [
         *entries,

@@ -137,12 +137,12 @@ async def _station(tx: Transaction, device: Device, offset: float | None) -> Sta
 
 
 async def rotate_key(
-    database: Database, master_key: MasterKey, proven: DeviceCaller, wanted: KeyRotation
+    database: Database, master_key: MasterKey, proven: DeviceCaller, rotation: KeyRotation
 ) -> NewKey:
     """The next key; the present one is worthless from then on, and its socket is closed."""
     async with database.transaction(proven.caller.organization_id) as tx:
         before = _require_active(await store.lock_device(tx, _id(proven)))
-        after = rotated(before, proven.key_version, wanted.rotation_id, tx.now)
+        after = rotated(before, proven.key_version, rotation.rotation_id, tx.now)
         if after is None:
             raise DeviceInactive(status="key_rotated")
         if after.version != before.version:

@@ -230,24 +230,24 @@ class SyncPipeline:
             plan = msgspec.structs.replace(
                 plan, deliveries=[with_duration(each, elapsed_s) for each in plan.deliveries]
             )
-            taken = plan.taken
-            if not taken:
+            to_write = plan.to_write
+            if not to_write:
                 return plan
             # Of several deliveries of one device, one that told the time says more.
-            told_last = sorted(taken, key=lambda each: each.request.measured is not None)
-            successes = {each.request.device.id: success_of(each.request) for each in told_last}
+            measured_last = sorted(to_write, key=lambda each: each.request.measured is not None)
+            successes = {each.request.device.id: success_of(each.request) for each in measured_last}
             counts = await commit_history(
                 tx,
                 system,
                 plan.history,
-                scans=[row for each in taken for result in each.results if (row := result.row)],
-                batches=[each.batch for each in taken if each.batch is not None],
+                scans=[row for each in to_write for result in each.results if (row := result.row)],
+                batches=[each.batch for each in to_write if each.batch is not None],
                 successes=list(successes.values()),
-                entries=[entry for each in taken for entry in audit_entries_of(each)],
-                suspicions=[suspicion for each in taken for suspicion in each.suspicions],
+                entries=[entry for each in to_write for entry in audit_entries_of(each)],
+                suspicions=[suspicion for each in to_write for suspicion in each.suspicions],
             )
             forget_last_scans(tx, plan.changed_codes)
-            await self._publish(tx, taken, counts)
+            await self._publish(tx, to_write, counts)
         return plan
 
     async def _plan(
@@ -264,12 +264,12 @@ class SyncPipeline:
         return decided() if is_small else await asyncio.to_thread(decided)
 
     async def _publish(
-        self, tx: Transaction, taken: Sequence[DeliveryPlan], counts: Sequence[Counted]
+        self, tx: Transaction, to_write: Sequence[DeliveryPlan], counts: Sequence[Counted]
     ) -> None:
         """Devices hear of what they brought, and who watches an event of how full it is."""
         changed = {each.event_id for each in counts}
         present = {event_id: await self._presence(tx, event_id) for event_id in changed}
-        for planned in taken:
+        for planned in to_write:
             gate, batch = planned.gate, planned.batch
             assert gate is not None
             assert batch is not None

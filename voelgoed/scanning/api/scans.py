@@ -90,7 +90,7 @@ class Fallback(msgspec.Struct, frozen=True):
     fallback: str = "offline"
 
 
-class Parts(Protocol):
+class ScanServices(Protocol):
     """Of a process, those that are needed here."""
 
     @property
@@ -99,7 +99,7 @@ class Parts(Protocol):
     def signs_of_life(self) -> SignsOfLife: ...
 
 
-async def answer_scan(asked: Asked, services: Parts) -> Reply:
+async def answer_scan(asked: Asked, services: ScanServices) -> Reply:
     """The short way to `process_scan`."""
     began = time.perf_counter()
     try:

@@ -142,7 +142,7 @@ class DeviceQuestion(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime
 
 
-class Questions(msgspec.Struct, frozen=True, kw_only=True):
+class WatchQuestions(msgspec.Struct, frozen=True, kw_only=True):
     tickets: list[TicketQuestion]
     gates: list[GateQuestion]
     devices: list[DeviceQuestion]

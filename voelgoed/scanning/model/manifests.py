@@ -85,7 +85,7 @@ class SeatNotes(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str]
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class ManifestSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What is the same for all tickets and seldom changes."""
 
     event: ManifestEvent
@@ -96,7 +96,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     seat_notes: list[SeatNotes]
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class StoredManifest(msgspec.Struct, frozen=True, kw_only=True):
     """One version of an event's manifest, as it is kept; the document itself is apart."""
 
     event_id: UUID

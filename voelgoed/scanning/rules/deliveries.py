@@ -332,10 +332,10 @@ def _is_read(scan: SignedScan) -> bool:
 def _moment(text: str) -> datetime:
     """Of the right form; what is no moment all the same is refused with the whole batch."""
     try:
-        told = msgspec.convert(text, datetime).astimezone(UTC)
+        moment = msgspec.convert(text, datetime).astimezone(UTC)
     except (msgspec.ValidationError, OverflowError, ValueError):
-        told = None
-    if told is None or not EARLIEST <= told <= LATEST:
+        moment = None
+    if moment is None or not EARLIEST <= moment <= LATEST:
         fault = {"path": "$.scans[...].scanned_at", "message": f"is no moment: {text}"}
         raise BatchMalformed(faults=[fault])
-    return told
+    return moment

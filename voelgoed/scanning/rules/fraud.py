@@ -16,13 +16,13 @@ from voelgoed.scanning.model.alerts import (
     DeviceQuestion,
     Findings,
     GateQuestion,
-    Questions,
     Round,
     Severity,
     Sighting,
     SubjectType,
     Suspicion,
     TicketQuestion,
+    WatchQuestions,
 )
 from voelgoed.scanning.model.decisions import Reason
 from voelgoed.scanning.model.policies import ScanPolicy
@@ -173,8 +173,8 @@ def _add(spans: dict[K, Span], subject: K, scan: Scan) -> None:
         span.last = scan
 
 
-def questions_of(subjects: Subjects, policies: Mapping[UUID, ScanPolicy]) -> Questions:
-    return Questions(
+def questions_of(subjects: Subjects, policies: Mapping[UUID, ScanPolicy]) -> WatchQuestions:
+    return WatchQuestions(
         tickets=[
             _ask_ticket(ticket_id, span, policies[span.last.event_id])
             for ticket_id, span in subjects.tickets.items()

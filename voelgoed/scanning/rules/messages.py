@@ -1,4 +1,4 @@
-"""What followers of a gate, and of an event's occupancy, are told."""
+"""The messages that followers of a gate, and of an event's occupancy, get."""
 
 from datetime import datetime
 from typing import Literal
@@ -31,7 +31,7 @@ def device_changed(device_id: UUID) -> dict[str, object]:
 def passed(scan: Scan, seat: SeatInfo | None) -> dict[str, object]:
     """To those at the gate."""
     at = scan.scanned_at_canonical
-    told: dict[str, object] = {
+    message: dict[str, object] = {
         "event": "ticket_admitted" if scan.direction == "entry" else "ticket_exited",
         "scan_id": scan.id,
         "ticket_code": scan.ticket_code,
@@ -43,8 +43,8 @@ def passed(scan: Scan, seat: SeatInfo | None) -> dict[str, object]:
         "timestamp": at,
     }
     if (warning := warning_of(scan)) is not None:
-        told["warning"] = warning
-    return told
+        message["warning"] = warning
+    return message
 
 
 def corrected(ticket_id: UUID, ticket_code: str) -> dict[str, object]:

@@ -17,7 +17,7 @@ OwnScans = Mapping[UUID, Sequence[OwnScan]]
 """By ticket, in whatever order."""
 
 
-class Story(msgspec.Struct, frozen=True):
+class OwnHistory(msgspec.Struct, frozen=True):
     """Of a ticket, as far as a device knows it."""
 
     history: History
@@ -40,7 +40,7 @@ def _is_counted(manifest: Manifest, last: datetime | None, scan: OwnScan) -> boo
     return scan.direction == "entry" and scan.at == last
 
 
-def story_of(manifest: Manifest, entry: Entry | None, unknown: Sequence[OwnScan]) -> Story:
+def history_with(manifest: Manifest, entry: Entry | None, unknown: Sequence[OwnScan]) -> OwnHistory:
     """The manifest's, and then what it does not know. An entry before its last one counts, but
     changes neither when somebody last came nor whether they are inside."""
     before = _history_of(entry)
@@ -64,7 +64,7 @@ def story_of(manifest: Manifest, entry: Entry | None, unknown: Sequence[OwnScan]
         inside_day=inside,
         left_at=left,
     )
-    return Story(history, gate)
+    return OwnHistory(history, gate)
 
 
 def _history_of(entry: Entry | None) -> History:
@@ -91,13 +91,13 @@ def inside_of(register: Register, gate: ManifestGate, own: OwnScans) -> int:
         entry = register.by_ticket.get(ticket_id)
         unknown = unknown_to(manifest, entry, scans)
         if unknown:
-            before, after = (story_of(manifest, entry, some) for some in ([], unknown))
+            before, after = (history_with(manifest, entry, some) for some in ([], unknown))
             inside += _is_inside(register, after, gate)
             inside -= _is_inside(register, before, gate)
     return max(inside, 0)
 
 
-def _is_inside(register: Register, story: Story, gate: ManifestGate) -> bool:
+def _is_inside(register: Register, known: OwnHistory, gate: ManifestGate) -> bool:
     """By this gate, since whatever day."""
-    is_inside = story.history.inside_day is not None
-    return is_inside and register.gates.get(story.last_gate or "") is gate
+    is_inside = known.history.inside_day is not None
+    return is_inside and register.gates.get(known.last_gate or "") is gate

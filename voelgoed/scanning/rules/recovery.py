@@ -166,5 +166,5 @@ def _corrected(scan_id: UUID, outcome: Outcome, facts: SyncFacts) -> HistoryScan
     return corrected(known, known.ticket_id, outcome, dt.date.fromisoformat(day))
 
 
-def recovery_told(what: str, batch_id: UUID, device_id: UUID, scans: int) -> dict[str, object]:
+def recovery_message(what: str, batch_id: UUID, device_id: UUID, scans: int) -> dict[str, object]:
     return {"event": what, "batch_id": batch_id, "device_id": device_id, "scans": scans}

@@ -5,7 +5,7 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.infra.database import Transaction
-from voelgoed.scanning.model.manifests import GateInside, Manifest, Versions
+from voelgoed.scanning.model.manifests import GateInside, StoredManifest, Versions
 
 
 async def lock_manifest(tx: Transaction, event_id: UUID) -> None:
@@ -15,7 +15,7 @@ async def lock_manifest(tx: Transaction, event_id: UUID) -> None:
     )
 
 
-async def find_manifest(tx: Transaction, event_id: UUID) -> Manifest | None:
+async def find_manifest(tx: Transaction, event_id: UUID) -> StoredManifest | None:
     return await tx.row(
         _manifest,
         """
@@ -87,7 +87,7 @@ async def list_entries_since(
     )
 
 
-async def write_manifest(tx: Transaction, manifest: Manifest, document: bytes) -> None:
+async def write_manifest(tx: Transaction, manifest: StoredManifest, document: bytes) -> None:
     await tx.run(
         """
         INSERT INTO manifest (organization_id, event_id, version, generated_at, event_name, expires_at,
@@ -152,6 +152,6 @@ async def count_versions(tx: Transaction, event_id: UUID) -> list[Versions]:
     )
 
 
-def _manifest(occupancy: list[dict[str, object]], **columns: object) -> Manifest:
+def _manifest(occupancy: list[dict[str, object]], **columns: object) -> StoredManifest:
     inside = msgspec.convert(occupancy, list[GateInside])
-    return Manifest(occupancy=inside, **columns)  # pyright: ignore[reportArgumentType]
+    return StoredManifest(occupancy=inside, **columns)  # pyright: ignore[reportArgumentType]
