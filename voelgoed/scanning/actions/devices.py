@@ -45,7 +45,7 @@ log = structlog.get_logger()
 
 DEVICES_MAX = 5_000
 KEYS_TRIED_MAX = 20
-"""Of one device. What it signed with an older one is taken for signed by somebody else."""
+"""Keys of one device. A signature by an older key counts as somebody else's."""
 
 
 async def create_pairing(database: Database, caller: Caller, new: NewPairing) -> Pairing:

@@ -1,4 +1,4 @@
-"""An event's manifest brought up to date: in one transaction, by one node at a time."""
+"""Builds an event's manifest: in one transaction, by one node at a time."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -39,7 +39,7 @@ from voelgoed.ticketing.actions.manifest_entries import changed_entries, types_a
 from voelgoed.ticketing.model.manifest_entries import Entries, Seen
 
 FRESH_S = 10.0
-"""So long nobody asks again whether anything has changed."""
+"""A manifest that was checked less than this ago is not checked again."""
 
 CHANGES_MAX = 50_000
 """Entries. Of more at once it is not kept which they were; who has an older version gets it whole."""
@@ -51,7 +51,7 @@ InThread = Callable[..., Awaitable[Any]]
 class Built:
     manifest: StoredManifest
     document: bytes | None = None
-    """Where this node has just made it; and compressed, without its last brace."""
+    """The document and, in `opened`, its compressed form; None where this node did not just build it."""
     opened: Opened | None = None
 
 
@@ -65,7 +65,7 @@ class Builder:
     """The document, where this node has it."""
 
     async def refresh(self, organization_id: UUID, event_id: UUID, *, is_forced: bool) -> Built:
-        """Waits for whoever is at it, and then finds it done."""
+        """Waits while another request builds the manifest, and then finds it built."""
         began = time.perf_counter()
         plan = await self._plan(organization_id, event_id)
         async with self.database.transaction(organization_id) as tx:
@@ -154,7 +154,7 @@ class _Made:
     opened: Opened
     tickets: int
     changes: list[bytes]
-    """Entries that are otherwise than they were."""
+    """The entries that have changed."""
 
 
 def _make(
@@ -165,7 +165,7 @@ def _make(
     found: Entries,
     is_same: bool,
 ) -> _Made | None:
-    """All that takes long, in a thread. None where nothing is otherwise."""
+    """Does the slow work, in a thread; None where nothing has changed."""
     texts = [text.encode() for text in found.texts]
     entries = b"" if before is None or old is None else _entries_in(old, before)
     entries, changes = replaced(entries, texts) if found.is_all else merged(entries, texts)

@@ -51,7 +51,7 @@ SIGNATURES_MAX = 10_000
 EVENTS_MAX = 1_000
 THREADS = 2
 ATTEMPTS_MAX = 3
-"""To read one version while others build the next."""
+"""How often one version is read while others build the next."""
 
 
 class ManifestRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class ManifestRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     event_id: UUID
     api_key: str
-    """As it was presented: the manifest is signed with it."""
+    """The key as the device presented it: the manifest is signed with it."""
     since: int | None
     device_time: datetime | None
     encoding: Encoding
@@ -67,7 +67,7 @@ class ManifestRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it has what goes by this tag already; None where it names no tags."""
 
     def has(self, tag: str, version: int) -> bool:
-        """After a backup was restored the same number may be of another manifest: a tag tells."""
+        """After a backup was restored two manifests may have the same number; their tags differ."""
         return self.since == version if self.known is None else self.known(tag)
 
 
@@ -75,9 +75,9 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     tag: str
     since: int | None
-    """Of a delta."""
+    """The version that a delta starts from; None for a whole manifest."""
     opened: Opened | None
-    """None: the device has it already."""
+    """None where the device has this version already."""
     end: bytes = b""
     signature: str = ""
 
@@ -113,7 +113,7 @@ class Manifests:
         self._running: dict[object, asyncio.Task[Any]] = {}
 
     async def is_idle(self) -> None:
-        """Until all that goes on in the background is done."""
+        """Returns when all work in the background is done."""
         while self._running:
             await asyncio.wait(self._running.values())
 
@@ -172,7 +172,7 @@ class Manifests:
     async def _look(
         self, proven: DeviceCaller, request: ManifestRequest
     ) -> tuple[StoredManifest | None, float | None]:
-        """Whether the device may, what there is, and how wrong its clock."""
+        """Checks that the device may ask; gives the stored manifest and the offset of the device's clock."""
         async with self._database.transaction(proven.caller.organization_id, durable=False) as tx:
             device = await own_device(tx, proven)
             if device.gate_id is None:
@@ -308,7 +308,7 @@ class Manifests:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
 
     async def _once(self, key: object, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Whoever wants it, and whoever of them goes away: it is done once."""
+        """Requests for the same key share one task, which goes on when some of them give up."""
         return await asyncio.shield(self._begin(key, make))
 
     def _begin(self, key: object, make: Callable[[], Coroutine[Any, Any, T]]) -> "asyncio.Task[T]":
@@ -321,7 +321,7 @@ class Manifests:
     def _forget(self, key: object, done: "asyncio.Task[Any]") -> None:
         self._running.pop(key, None)
         if not done.cancelled():
-            done.exception()  # which whoever waits is told; nobody may
+            done.exception()  # marks it as read: perhaps no request waits for it any more
 
 
 async def read_status(database: Database, caller: Caller, event_id: UUID) -> ManifestStatus:

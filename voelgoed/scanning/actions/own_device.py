@@ -26,7 +26,7 @@ PROVEN_MAX = 10_000
 
 
 class DeviceCaller(msgspec.Struct, frozen=True):
-    """Who proved to have the key; whether the device may use it, its row says."""
+    """A caller that proved to have a device's key; the device's row says whether it may be used."""
 
     caller: Caller
     key_version: int
@@ -75,7 +75,7 @@ def _require_active(device: Device | None) -> Device:
 
 
 async def require_usable(database: Database, proven: DeviceCaller) -> Caller:
-    """For what begins with it and goes on for a while."""
+    """Checks a device at the start of something that goes on for a while, such as a websocket."""
     async with database.transaction(proven.caller.organization_id) as tx:
         await own_device(tx, proven)
     return proven.caller

@@ -29,7 +29,7 @@ from voelgoed.seating.rules.messages import occupancy_topic
 async def review(
     database: Database, caller: Caller, batch_id: UUID, new: RecoveryTransition
 ) -> Recovery:
-    """Once and for all. Twice the same is once."""
+    """The decision is final; repeating the same one changes nothing."""
     for _ in range(ATTEMPTS_MAX):
         try:
             return await _review(database, caller, batch_id, new)

@@ -57,7 +57,7 @@ class FraudWatch:
             self._task = asyncio.create_task(self._run(), name="fraud-watch")
 
     async def is_idle(self) -> None:
-        """Until all that was noted has been looked at, which begins at once."""
+        """Returns when all that was noted has been looked at, which begins at once."""
         while self._task is not None:
             self._hurry.set()
             await asyncio.wait({self._task})

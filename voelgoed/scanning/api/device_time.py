@@ -1,4 +1,4 @@
-"""The header by which a device tells the time that it has."""
+"""The header with which a device sends the time of its clock."""
 
 from datetime import datetime, timedelta
 from typing import Annotated

@@ -91,7 +91,7 @@ class Fallback(msgspec.Struct, frozen=True):
 
 
 class ScanServices(Protocol):
-    """Of a process, those that are needed here."""
+    """The services of a process that the short way needs."""
 
     @property
     def master_key(self) -> MasterKey: ...

@@ -107,7 +107,7 @@ def cut(body: bytes) -> tuple[bytes, Tail] | None:
 
 
 def verify(body: bytes, api_key: str) -> bytes | None:
-    """The manifest, or the delta, if it was made for whoever has this key."""
+    """The manifest or delta that was signed with this key; None where the signature is wrong."""
     parts = cut(body)
     if parts is None:
         return None

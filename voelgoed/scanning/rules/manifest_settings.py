@@ -1,4 +1,4 @@
-"""From what the tables say to what of it a manifest tells, the same for all tickets."""
+"""Makes a manifest's settings, which are the same for all tickets, from the tables."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence

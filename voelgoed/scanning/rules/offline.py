@@ -79,7 +79,8 @@ def decide_offline(
 def lacking(
     register: Register, *, gate: str, direction: Direction, at: datetime
 ) -> Undecided | None:
-    """To decide at all, whoever comes. Whoever is inside may go, however old the manifest is."""
+    """What the device lacks to decide anything; None where it lacks nothing. A person who is inside may
+    leave, however old the manifest is."""
     if direction == "entry" and at > register.manifest.expires_at:
         return "manifest_expired"
     return None if gate in register.gates else "gate_unknown"

@@ -48,9 +48,9 @@ class OfflineScan(msgspec.Struct, frozen=True, kw_only=True):
     """How far that moment may be wrong."""
     outcome: Outcome
     refusal: Refusal | None = None
-    """Why it is not taken: it stays on the device."""
+    """Why the scan is not accepted, so that it stays on the device; None where it is."""
     refusal_if_new: Refusal | None = None
-    """Why it is not taken, unless it is known already."""
+    """Why the scan is not accepted if it is new; None where nothing is wrong with it."""
     signature: str | None = None
     is_signed: bool | None = None
     """Whether the signature is the device's, of a scan that came with a file; None for any other."""

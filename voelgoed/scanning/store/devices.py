@@ -286,7 +286,7 @@ async def find_pairing_owner(database: Database, token_hash: bytes) -> UUID | No
 
 
 async def use_pairing(tx: Transaction, token_hash: bytes, device_id: UUID) -> PairingRow | None:
-    """None to whoever comes second, at the same moment or later. The device is the one that the pairing
+    """None where the token was used already, or at the same moment. The device is the one that the pairing
     names, else the one given."""
     return await tx.row(
         PairingRow,

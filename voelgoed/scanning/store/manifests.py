@@ -34,7 +34,7 @@ class Version(msgspec.Struct, frozen=True):
 
 
 async def find_versions(tx: Transaction, event_ids: Sequence[UUID]) -> list[Version]:
-    """Of events for which one was built."""
+    """The present version of each event's manifest, for events that have one."""
     return await tx.rows(
         Version,
         "SELECT event_id, version FROM manifest WHERE event_id = ANY($1::uuid[])",
@@ -55,7 +55,7 @@ async def find_document(tx: Transaction, event_id: UUID, version: int) -> bytes 
 async def write_entries(
     tx: Transaction, event_id: UUID, entries: Sequence[str], version: int
 ) -> None:
-    """Those that are otherwise from this version on."""
+    """Writes the entries that changed with this version."""
     await tx.run(
         """
         INSERT INTO manifest_entry (organization_id, event_id, ticket_id, entry, version)
@@ -125,7 +125,7 @@ async def write_manifest(tx: Transaction, manifest: StoredManifest, document: by
 async def note_checked(
     tx: Transaction, event_id: UUID, fingerprint: str, seen_xid: int, at: datetime
 ) -> None:
-    """That nothing has changed."""
+    """Records that nothing has changed."""
     await tx.run(
         """
         UPDATE manifest SET fingerprint = $2, seen_xid = $3, checked_at = $4 WHERE event_id = $1
