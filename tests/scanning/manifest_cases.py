@@ -22,10 +22,10 @@ from voelgoed.scanning.model.manifests import (
     ManifestEvent,
     ManifestGate,
     ManifestKey,
+    ManifestSettings,
     ManifestTicketType,
     ManifestZone,
     SeatNotes,
-    Settings,
 )
 from voelgoed.scanning.rules.manifest import (
     barcode_hash,
@@ -75,7 +75,7 @@ def a_head(version: int, **changes: Any) -> Head:
     return Head(manifest_version=version, **(usual | changes))
 
 
-def some_settings(**changes: Any) -> Settings:
+def some_settings(**changes: Any) -> ManifestSettings:
     day = ManifestDay(
         date=dt.date(2026, 11, 16), starts_at=moment_text(BEGIN), ends_at=moment_text(END)
     )
@@ -103,7 +103,7 @@ def some_settings(**changes: Any) -> Settings:
         ],
         "seat_notes": [SeatNotes(seat="A-1", notes=["Wheelchair place, companion beside in A-2"])],
     }
-    return Settings(**(usual | changes))
+    return ManifestSettings(**(usual | changes))
 
 
 def a_gate(

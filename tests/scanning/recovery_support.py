@@ -55,7 +55,9 @@ async def revoke(world: World, device: Device) -> None:
     assert answer.status_code == 204, answer.text
 
 
-async def story_of(world: World, ticket: Ticket, scans: list[dict[str, Any]]) -> dict[str, Any]:
+async def scan_history_of(
+    world: World, ticket: Ticket, scans: list[dict[str, Any]]
+) -> dict[str, Any]:
     """All that scans of a ticket amount to, each named by its place in the list."""
     names = {UUID(scan["scan_id"]): at for at, scan in enumerate(scans)}
     [kept] = await world.rows(

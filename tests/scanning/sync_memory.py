@@ -108,7 +108,7 @@ class MemoryStore:
         if plan.needs_whole:
             self.read_whole += 1
             plan = decide(requests, self.facts(is_whole=True), now, self._ids)
-        for each in plan.taken:
+        for each in plan.to_write:
             for result in each.results:
                 if result.row is not None:
                     self._scans[result.row.id] = result.row

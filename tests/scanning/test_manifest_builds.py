@@ -18,7 +18,7 @@ from tests.support import MovableClock
 from voelgoed.infra.embedded import EmbeddedPostgres
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.scanning.actions import manifest_build
-from voelgoed.scanning.model.manifests import Manifest
+from voelgoed.scanning.model.manifests import StoredManifest
 from voelgoed.scanning.rules.manifest import code_hash, content_hash, tag_of
 from voelgoed.ticketing.actions import manifest_entries
 from voelgoed.ticketing.model.tickets import Ticket
@@ -26,7 +26,7 @@ from voelgoed.ticketing.model.tickets import Ticket
 LATER = timedelta(seconds=11)
 
 
-async def built(world: World) -> Manifest:
+async def built(world: World) -> StoredManifest:
     return await world.services.manifests.refresh(world.tenant.id, world.event_id, is_forced=True)
 
 

@@ -28,7 +28,7 @@ from tests.scanning.offline_cases import (
 )
 from voelgoed.scanning.model.decisions import Reason
 from voelgoed.scanning.model.offline import Decision, Manifest, OwnScan, Undecided
-from voelgoed.scanning.rules.own_scans import story_of, unknown_to
+from voelgoed.scanning.rules.own_scans import history_with, unknown_to
 from voelgoed.scanning.rules.register import Register
 
 PATH = Path(__file__).parents[2] / "contracts" / "offline_decisions.json"
@@ -151,7 +151,7 @@ def test_it_is_the_same_whether_the_manifest_or_the_device_itself_remembers(
     alone = decided(given_of(STANDS | {"manifest": settings, "own": own, "at": at}))
     manifest = msgspec.convert(given_of({})["manifest"], Manifest)
     scans = msgspec.convert(own, list[OwnScan])
-    story = story_of(manifest, None, unknown_to(manifest, None, scans))
+    story = history_with(manifest, None, unknown_to(manifest, None, scans))
     history = story.history
     if history.last_scanned_at is None:
         return

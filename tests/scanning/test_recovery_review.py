@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from tests.scanning.node_support import hear, socket, subscribe
-from tests.scanning.recovery_support import accept, decide, recover, revoke, shown, story_of
+from tests.scanning.recovery_support import accept, decide, recover, revoke, scan_history_of, shown
 from tests.scanning.support import Device, World
 from tests.scanning.sync_support import conflicts, signed, sync
 from tests.support import MovableClock
@@ -200,8 +200,8 @@ async def test_however_they_came_it_is_as_if_the_device_had_sent_them(
             else:
                 await sync(world, device, scan)
             clock.ahead += 10 * timedelta(seconds=1)
-        expected = await story_of(world, sent, [scan for _, scan in by_sync])
-        assert await story_of(world, recovered, [scan for _, scan in by_file]) == expected
+        expected = await scan_history_of(world, sent, [scan for _, scan in by_sync])
+        assert await scan_history_of(world, recovered, [scan for _, scan in by_file]) == expected
     async with world.services.database.transaction(world.tenant.id) as tx:
         assert differences(await read_counts(tx, world.event_id)) == []
 
@@ -239,7 +239,7 @@ async def test_both_ways_round_the_same_scan_wins(world: World, first: str):
     await accept(world, await recover(world, south, recovered))
     if first == "the file":
         await sync(world, north, sent)
-    story = await story_of(world, ticket, [sent, recovered])
-    assert story["conflicts"] == {0: ("double_entry", "critical", 1)}
-    assert story["ticket"]["last_gate_id"] == UUID(str(world.gates[1].id))
-    assert story["scans"][1]["entry"] == 1
+    history = await scan_history_of(world, ticket, [sent, recovered])
+    assert history["conflicts"] == {0: ("double_entry", "critical", 1)}
+    assert history["ticket"]["last_gate_id"] == UUID(str(world.gates[1].id))
+    assert history["scans"][1]["entry"] == 1

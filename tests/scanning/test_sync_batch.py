@@ -603,7 +603,7 @@ def test_a_delivery_that_comes_again_is_answered_as_before_and_writes_nothing():
     brought = request(DEVICES[0], [scan], UUID(int=500))
     first = answer_of(store.bring(brought))
     again = store.bring(brought)
-    assert again.taken == []
+    assert again.to_write == []
     assert answer_of(again).processed == first.processed == [str(scan_id(1))]
 
 
@@ -614,7 +614,7 @@ def test_a_batch_id_with_other_scans_is_refused_and_the_others_are_not():
     reused, good = (request(DEVICES[0], [other], UUID(int=each)) for each in (500, 600))
     plan = store.bring(reused, good)
     assert isinstance(plan.deliveries[0].refusal, BatchIdReused)
-    assert [each.request for each in plan.taken] == [good]
+    assert [each.request for each in plan.to_write] == [good]
     assert store.resolutions()[scan_id(2)].status == "admitted"
 
 

@@ -22,7 +22,7 @@ def register(jobs: Jobs, database: Database) -> None:
             async with database.transaction(organization_id) as tx:
                 await purge_pairings(tx)
 
-    # In every process, for each tells its own.
+    # In every process, because each publishes its own figures.
     jobs.often(FIGURES_PAUSE_S, "scanning.figures", figures)
     jobs.every(EVERY_FIVE_MINUTES, "scanning.recount", recount)
     jobs.every(EVERY_FIVE_MINUTES, "scanning.purge", purge)

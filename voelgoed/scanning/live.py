@@ -34,7 +34,7 @@ async def may_follow_alerts(tx: Transaction, caller: Caller, event_id: UUID) -> 
 
 
 async def may_follow_device(tx: Transaction, caller: Caller, device_id: UUID) -> None:
-    """What changes about it: its own business."""
+    """Only the device itself may follow what changes about it."""
     if caller.kind != "device" or caller.id != device_id:
         raise DeviceNotFound()
 

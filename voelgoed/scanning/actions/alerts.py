@@ -1,4 +1,4 @@
-"""Alerts: raised from suspicions, whoever has them, and looked after by people."""
+"""Alerts: raised from the suspicions of all rules, and reviewed by people."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -70,7 +70,7 @@ async def list_alerts(
 async def move_alert(
     database: Database, caller: Caller, alert_id: UUID, new: AlertTransition
 ) -> Alert:
-    """Twice is once. One that was resolved can be opened again, unless it was raised again."""
+    """Repeating a move changes nothing. An alert that was resolved can be opened again, unless it was raised again."""
     async with database.transaction(caller.organization_id) as tx:
         before = await store.find_alert(tx, alert_id)
         if before is None:

@@ -50,7 +50,7 @@ async def _conflict(tx: Transaction, conflict_id: UUID) -> Conflict:
 
 
 async def _in_full(tx: Transaction, conflicts: list[Conflict]) -> list[ConflictInFull]:
-    """With both scans, side by side."""
+    """The conflicts, each with both of its scans."""
     ids = {each.scan_id for each in conflicts} | {each.winner_scan_id for each in conflicts}
     scans = {scan.id: scan for scan in await store.find_conflicting_scans(tx, list(ids))}
     return [
@@ -62,7 +62,7 @@ async def _in_full(tx: Transaction, conflicts: list[Conflict]) -> list[ConflictI
 async def move_conflict(
     database: Database, caller: Caller, conflict_id: UUID, new: ConflictTransition
 ) -> Conflict:
-    """Twice is once."""
+    """Repeating a move changes nothing."""
     async with database.transaction(caller.organization_id) as tx:
         before = await _conflict(tx, conflict_id)
         if before.state == new.to and before.note == new.note:

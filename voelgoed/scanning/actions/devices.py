@@ -45,7 +45,7 @@ log = structlog.get_logger()
 
 DEVICES_MAX = 5_000
 KEYS_TRIED_MAX = 20
-"""Of one device. What it signed with an older one is taken for signed by somebody else."""
+"""Keys of one device. A signature by an older key counts as somebody else's."""
 
 
 async def create_pairing(database: Database, caller: Caller, new: NewPairing) -> Pairing:
@@ -123,7 +123,7 @@ async def pair(database: Database, master_key: MasterKey, origin: Origin, given:
             "is_taken_over": pairing.replaces_device_id is not None,
         }
         await record(tx, caller, "device_paired", "ScanDevice", device_id, changes)
-        tx.once_committed(partial(_tell_operators, "device.paired", device))
+        tx.once_committed(partial(_publish_to_operators, "device.paired", device))
         organization = await organization_of(tx)
         api_key = key_of(master_key, organization_id, device)  # or the token is not used up
     return Paired(
@@ -279,11 +279,11 @@ async def revoke_device(database: Database, caller: Caller, device_id: UUID) -> 
         )
         await store.update_device(tx, after)
         await record(tx, caller, "device_revoked", "ScanDevice", device_id, {"name": before.name})
-        tx.once_committed(partial(_tell_operators, "device.revoked", after))
+        tx.once_committed(partial(_publish_to_operators, "device.revoked", after))
         tx.publish(device_topic(device_id), device_changed(device_id))
 
 
-def _tell_operators(what: str, device: Device) -> None:
+def _publish_to_operators(what: str, device: Device) -> None:
     log.info(what, device_id=str(device.id), name=device.name, key_version=device.key_version)
 
 

@@ -25,11 +25,11 @@ log = structlog.get_logger()
 
 EVENTS_MAX = 1_000
 PLANS_WEIGHT_MAX = 500_000
-"""Seats."""
+"""The seats of all layouts that are kept in memory."""
 WAIT_FOR_PLAN_S = 1.0
 """A stadium's takes a second or two, once in the life of a process."""
 TRY_AGAIN_S = 30.0
-"""After one that could not be fetched; until then its seats are told by their labels."""
+"""The pause after a layout could not be fetched; until then answers name its seats by their labels."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class EventContext:
     async def days_of(
         self, organization_id: UUID, gates: Iterable[ScanningGate]
     ) -> dict[UUID, Sequence[EventDay]]:
-        """By event."""
+        """The days of each event, by the event's id."""
         return {gate.event_id: await self.days(organization_id, gate) for gate in gates}
 
     def missing_layouts(self, gates: Iterable[ScanningGate]) -> dict[UUID, UUID]:

@@ -1,4 +1,4 @@
-"""Writes what became of tickets' scan histories, and tells those who follow their events."""
+"""Writes what became of tickets' scan histories, and publishes it to followers of their events."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -49,10 +49,10 @@ async def commit_history(
     suspicions: Sequence[Suspicion] = (),
 ) -> list[Counted]:
     """Alerts first, then everything else in one statement, the counts last: everybody at the event waits
-    for whoever has changed them. Gives the counts that changed, as they are then."""
+    for the transaction that has changed them. Gives the counts that changed, as they are then."""
     found = plan.conflicts
-    told = [suspicion_of(each, plan.codes[each.ticket_id], tx.now) for each in found]
-    await raise_alerts(tx, [*suspicions, *told])
+    alerts = [suspicion_of(each, plan.codes[each.ticket_id], tx.now) for each in found]
+    await raise_alerts(tx, [*suspicions, *alerts])
     withdrawn_tickets = {each.ticket_id for each in plan.withdrawn}
     recorded = [
         *entries,

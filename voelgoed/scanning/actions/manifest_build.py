@@ -1,4 +1,4 @@
-"""An event's manifest brought up to date: in one transaction, by one node at a time."""
+"""Builds an event's manifest: in one transaction, by one node at a time."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.metrics import manifest_build_duration
-from voelgoed.scanning.model.manifests import GateInside, Head, Manifest, Settings
+from voelgoed.scanning.model.manifests import GateInside, Head, ManifestSettings, StoredManifest
 from voelgoed.scanning.rules.manifest import (
     CODE_KEY_PURPOSE,
     content_hash,
@@ -39,7 +39,7 @@ from voelgoed.ticketing.actions.manifest_entries import changed_entries, types_a
 from voelgoed.ticketing.model.manifest_entries import Entries, Seen
 
 FRESH_S = 10.0
-"""So long nobody asks again whether anything has changed."""
+"""A manifest that was checked less than this ago is not checked again."""
 
 CHANGES_MAX = 50_000
 """Entries. Of more at once it is not kept which they were; who has an older version gets it whole."""
@@ -49,9 +49,9 @@ InThread = Callable[..., Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Built:
-    manifest: Manifest
+    manifest: StoredManifest
     document: bytes | None = None
-    """Where this node has just made it; and compressed, without its last brace."""
+    """The document and, in `opened`, its compressed form; None where this node did not just build it."""
     opened: Opened | None = None
 
 
@@ -61,11 +61,11 @@ class Builder:
     cache: Cache
     master_key: MasterKey
     in_thread: InThread
-    at_hand: Callable[[Manifest], bytes | None]
+    at_hand: Callable[[StoredManifest], bytes | None]
     """The document, where this node has it."""
 
     async def refresh(self, organization_id: UUID, event_id: UUID, *, is_forced: bool) -> Built:
-        """Waits for whoever is at it, and then finds it done."""
+        """Waits while another request builds the manifest, and then finds it built."""
         began = time.perf_counter()
         plan = await self._plan(organization_id, event_id)
         async with self.database.transaction(organization_id) as tx:
@@ -86,7 +86,7 @@ class Builder:
             return None
 
     async def _build(
-        self, tx: Transaction, event_id: UUID, plan: Plan | None, before: Manifest | None
+        self, tx: Transaction, event_id: UUID, plan: Plan | None, before: StoredManifest | None
     ) -> Built:
         event = await event_of(tx, event_id)
         settings = await self._settings(tx, event, plan)
@@ -112,7 +112,7 @@ class Builder:
             return await _unchanged(tx, before, found.seen)
         return await _write(tx, before, head, settings, made, found.seen, code_key_hash(key))
 
-    async def _document(self, tx: Transaction, manifest: Manifest) -> bytes:
+    async def _document(self, tx: Transaction, manifest: StoredManifest) -> bytes:
         document = self.at_hand(manifest)
         if document is not None:
             return document
@@ -124,13 +124,13 @@ class Builder:
         policy = (await policies_of(tx, [event.id]))[event.id]
         gates, types = await gates_of(tx, event.id), await types_at(tx, event.id)
         keys = await public_keys_of(tx, event.id)
-        settings: Settings = await self.in_thread(
+        settings: ManifestSettings = await self.in_thread(
             settings_of, event, policy.dedup_window_s, gates, plan, types, keys
         )
         return settings_text(settings).decode()
 
 
-def is_fresh(manifest: Manifest, now: datetime) -> bool:
+def is_fresh(manifest: StoredManifest, now: datetime) -> bool:
     """Either way round: nodes' clocks differ, and who waited for another's build began before it."""
     return abs((now - manifest.checked_at).total_seconds()) < FRESH_S
 
@@ -143,7 +143,7 @@ def code_key_hash(key: bytes) -> bytes:
     return sha256(b"code key\0" + key).digest()
 
 
-def document_in(opened: bytes, manifest: Manifest) -> bytes:
+def document_in(opened: bytes, manifest: StoredManifest) -> bytes:
     return unzstd(opened, manifest.document_bytes) + b"}"
 
 
@@ -154,18 +154,18 @@ class _Made:
     opened: Opened
     tickets: int
     changes: list[bytes]
-    """Entries that are otherwise than they were."""
+    """The entries that have changed."""
 
 
 def _make(
-    before: Manifest | None,
+    before: StoredManifest | None,
     old: bytes | None,
     head: Head,
     settings: str,
     found: Entries,
     is_same: bool,
 ) -> _Made | None:
-    """All that takes long, in a thread. None where nothing is otherwise."""
+    """Does the slow work, in a thread; None where nothing has changed."""
     texts = [text.encode() for text in found.texts]
     entries = b"" if before is None or old is None else _entries_in(old, before)
     entries, changes = replaced(entries, texts) if found.is_all else merged(entries, texts)
@@ -181,13 +181,13 @@ def _make(
     )
 
 
-def _entries_in(document: bytes, manifest: Manifest) -> bytes:
+def _entries_in(document: bytes, manifest: StoredManifest) -> bytes:
     """All that follows what it begins with."""
     empty = document_text(head_of(manifest), manifest.settings.encode(), b"")
     return document[len(empty) - 2 : -2]
 
 
-def head_of(manifest: Manifest) -> Head:
+def head_of(manifest: StoredManifest) -> Head:
     return Head(
         event_id=manifest.event_id,
         event_name=manifest.event_name,
@@ -198,14 +198,14 @@ def head_of(manifest: Manifest) -> Head:
     )
 
 
-async def _unchanged(tx: Transaction, before: Manifest, seen: Seen) -> Built:
+async def _unchanged(tx: Transaction, before: StoredManifest, seen: Seen) -> Built:
     await store.note_checked(tx, before.event_id, seen.fingerprint, seen.seen_xid, tx.now)
     return Built(msgspec.structs.replace(before, checked_at=tx.now))
 
 
 async def _write(
     tx: Transaction,
-    before: Manifest | None,
+    before: StoredManifest | None,
     head: Head,
     settings: str,
     made: _Made,
@@ -215,7 +215,7 @@ async def _write(
     version = head.manifest_version
     keeps_settings = before is not None and before.settings == settings
     keeps_changes = before is not None and len(made.changes) <= CHANGES_MAX
-    manifest = Manifest(
+    manifest = StoredManifest(
         event_id=head.event_id,
         version=version,
         generated_at=head.generated_at,
@@ -241,11 +241,11 @@ async def _write(
     return Built(manifest, made.document, made.opened)
 
 
-def _seen(manifest: Manifest) -> Seen:
+def _seen(manifest: StoredManifest) -> Seen:
     return Seen(fingerprint=manifest.fingerprint, seen_xid=manifest.seen_xid)
 
 
-def _is_same(before: Manifest, head: Head, settings: str) -> bool:
+def _is_same(before: StoredManifest, head: Head, settings: str) -> bool:
     return (before.event_name, before.expires_at, before.occupancy, before.settings) == (
         head.event_name,
         head.expires_at,

@@ -30,7 +30,7 @@ from voelgoed.scanning.actions.manifest_build import (
     is_fresh,
 )
 from voelgoed.scanning.actions.own_device import DeviceCaller, own_device
-from voelgoed.scanning.model.manifests import Manifest, ManifestStatus
+from voelgoed.scanning.model.manifests import ManifestStatus, StoredManifest
 from voelgoed.scanning.model.refusals import DeviceNotAssignedToGate
 from voelgoed.scanning.rules.manifest import (
     CODE_KEY_PURPOSE,
@@ -51,15 +51,15 @@ SIGNATURES_MAX = 10_000
 EVENTS_MAX = 1_000
 THREADS = 2
 ATTEMPTS_MAX = 3
-"""To read one version while others build the next."""
+"""How often one version is read while others build the next."""
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class ManifestRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a device asks for."""
 
     event_id: UUID
     api_key: str
-    """As it was presented: the manifest is signed with it."""
+    """The key as the device presented it: the manifest is signed with it."""
     since: int | None
     device_time: datetime | None
     encoding: Encoding
@@ -67,7 +67,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it has what goes by this tag already; None where it names no tags."""
 
     def has(self, tag: str, version: int) -> bool:
-        """After a backup was restored the same number may be of another manifest: a tag tells."""
+        """After a backup was restored two manifests may have the same number; their tags differ."""
         return self.since == version if self.known is None else self.known(tag)
 
 
@@ -75,9 +75,9 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     tag: str
     since: int | None
-    """Of a delta."""
+    """The version that a delta starts from; None for a whole manifest."""
     opened: Opened | None
-    """None: the device has it already."""
+    """None where the device has this version already."""
     end: bytes = b""
     signature: str = ""
 
@@ -113,7 +113,7 @@ class Manifests:
         self._running: dict[object, asyncio.Task[Any]] = {}
 
     async def is_idle(self) -> None:
-        """Until all that goes on in the background is done."""
+        """Returns when all work in the background is done."""
         while self._running:
             await asyncio.wait(self._running.values())
 
@@ -124,29 +124,29 @@ class Manifests:
         await asyncio.gather(*running, return_exceptions=True)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def give(self, proven: DeviceCaller, wanted: Wanted) -> Given:
-        organization_id, event_id = proven.caller.organization_id, wanted.event_id
-        manifest, offset = await self._look(proven, wanted)
+    async def give(self, proven: DeviceCaller, request: ManifestRequest) -> Given:
+        organization_id, event_id = proven.caller.organization_id, request.event_id
+        manifest, offset = await self._look(proven, request)
         manifest = await self._fresh(organization_id, event_id, manifest)
         for _ in range(ATTEMPTS_MAX):
-            since = _since(manifest, wanted.since)
+            since = _since(manifest, request.since)
             tag = _tag(manifest, since)
-            if wanted.has(tag, manifest.version):
+            if request.has(tag, manifest.version):
                 return Given(version=manifest.version, tag=tag, since=since, opened=None)
             key = self._code_key(organization_id, manifest)
             text = None if key is None else await self._text(organization_id, manifest, since)
             if text is not None and key is not None:
-                return await self._signed(wanted, manifest, since, text, offset, key)
+                return await self._signed(request, manifest, since, text, offset, key)
             # There is a newer one already, or typed codes are found by a key we no longer have.
             manifest = await self.refresh(organization_id, event_id, is_forced=key is None)
         raise StorageBusy()
 
     async def refresh(
         self, organization_id: UUID, event_id: UUID, *, is_forced: bool = False
-    ) -> Manifest:
+    ) -> StoredManifest:
         """As it is now, or was seconds ago; `is_forced`, now. One at a time in this process."""
 
-        async def refresh() -> Manifest:
+        async def refresh() -> StoredManifest:
             built = await self._builder.refresh(organization_id, event_id, is_forced=is_forced)
             self._keep_built(built)
             return built.manifest
@@ -170,25 +170,25 @@ class Manifests:
             log.warning("manifest_not_refreshed", event_id=str(event_id))
 
     async def _look(
-        self, proven: DeviceCaller, wanted: Wanted
-    ) -> tuple[Manifest | None, float | None]:
-        """Whether the device may, what there is, and how wrong its clock."""
+        self, proven: DeviceCaller, request: ManifestRequest
+    ) -> tuple[StoredManifest | None, float | None]:
+        """Checks that the device may ask; gives the stored manifest and the offset of the device's clock."""
         async with self._database.transaction(proven.caller.organization_id, durable=False) as tx:
             device = await own_device(tx, proven)
             if device.gate_id is None:
                 raise DeviceNotAssignedToGate()
             gate = await gate_anywhere(tx, device.gate_id)
-            if gate.event_id != wanted.event_id:
+            if gate.event_id != request.event_id:
                 raise EventNotFound()
             offset = None
-            if wanted.device_time is not None:
-                offset = (tx.now - wanted.device_time).total_seconds()
+            if request.device_time is not None:
+                offset = (tx.now - request.device_time).total_seconds()
                 await device_store.note_clock(tx, device.id, offset)
-            return await store.find_manifest(tx, wanted.event_id), offset
+            return await store.find_manifest(tx, request.event_id), offset
 
     async def _fresh(
-        self, organization_id: UUID, event_id: UUID, manifest: Manifest | None
-    ) -> Manifest:
+        self, organization_id: UUID, event_id: UUID, manifest: StoredManifest | None
+    ) -> StoredManifest:
         if manifest is not None and is_fresh(manifest, self._database.clock.now()):
             return manifest
         try:
@@ -199,7 +199,7 @@ class Manifests:
             return manifest  # better than none: another node has been at it for long
 
     async def _text(
-        self, organization_id: UUID, manifest: Manifest, since: int | None
+        self, organization_id: UUID, manifest: StoredManifest, since: int | None
     ) -> _Text | None:
         """None where there is a newer version already."""
         key = manifest.event_id, _tag(manifest, since)
@@ -218,7 +218,7 @@ class Manifests:
         return await self._once(("text", key), read)
 
     async def _read_document(
-        self, organization_id: UUID, manifest: Manifest, _: int | None
+        self, organization_id: UUID, manifest: StoredManifest, _: int | None
     ) -> bytes | None:
         async with self._database.transaction(organization_id) as tx:
             opened = await store.find_document(tx, manifest.event_id, manifest.version)
@@ -230,7 +230,7 @@ class Manifests:
         return await self._in_thread(document_in, opened, manifest)
 
     async def _read_delta(
-        self, organization_id: UUID, manifest: Manifest, since: int | None
+        self, organization_id: UUID, manifest: StoredManifest, since: int | None
     ) -> bytes | None:
         assert since is not None
         async with self._database.transaction(organization_id) as tx:
@@ -244,18 +244,18 @@ class Manifests:
 
     async def _signed(
         self,
-        wanted: Wanted,
-        manifest: Manifest,
+        request: ManifestRequest,
+        manifest: StoredManifest,
         since: int | None,
         text: _Text,
         offset: float | None,
         key: bytes,
     ) -> Given:
-        signature = self._signatures.get((text.key, wanted.api_key))
+        signature = self._signatures.get((text.key, request.api_key))
         if signature is None:
-            signature = await self._in_thread(sign, text.content, wanted.api_key)
-            self._signatures[text.key, wanted.api_key] = signature
-        opened = await self._open(text, wanted.encoding)
+            signature = await self._in_thread(sign, text.content, request.api_key)
+            self._signatures[text.key, request.api_key] = signature
+        opened = await self._open(text, request.encoding)
         return Given(
             version=manifest.version,
             tag=text.key[1],
@@ -277,7 +277,7 @@ class Manifests:
 
         return await self._once(("open", text.key, encoding), make)
 
-    def _code_key(self, organization_id: UUID, manifest: Manifest) -> bytes | None:
+    def _code_key(self, organization_id: UUID, manifest: StoredManifest) -> bytes | None:
         """By which the manifest's typed codes are found: the master key may have been changed since."""
         context = organization_id.bytes, manifest.event_id.bytes
         for key in self._master_key.derivations(CODE_KEY_PURPOSE, *context):
@@ -285,7 +285,7 @@ class Manifests:
                 return key
         return None
 
-    def _at_hand(self, manifest: Manifest) -> bytes | None:
+    def _at_hand(self, manifest: StoredManifest) -> bytes | None:
         kept = self._texts.get(_document_key(manifest))
         return None if kept is None else kept.content
 
@@ -296,7 +296,7 @@ class Manifests:
             _keep(self._texts, key, _Text(key, built.document))
             _keep(self._opened, (key, "zstd"), built.opened)
 
-    def _forget_before(self, manifest: Manifest) -> None:
+    def _forget_before(self, manifest: StoredManifest) -> None:
         key, last = _document_key(manifest), self._latest.get(manifest.event_id)
         self._latest[manifest.event_id] = key
         if last is not None and last != key:
@@ -308,7 +308,7 @@ class Manifests:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
 
     async def _once(self, key: object, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Whoever wants it, and whoever of them goes away: it is done once."""
+        """Requests for the same key share one task, which goes on when some of them give up."""
         return await asyncio.shield(self._begin(key, make))
 
     def _begin(self, key: object, make: Callable[[], Coroutine[Any, Any, T]]) -> "asyncio.Task[T]":
@@ -321,7 +321,7 @@ class Manifests:
     def _forget(self, key: object, done: "asyncio.Task[Any]") -> None:
         self._running.pop(key, None)
         if not done.cancelled():
-            done.exception()  # which whoever waits is told; nobody may
+            done.exception()  # marks it as read: perhaps no request waits for it any more
 
 
 async def read_status(database: Database, caller: Caller, event_id: UUID) -> ManifestStatus:
@@ -342,19 +342,19 @@ async def read_status(database: Database, caller: Caller, event_id: UUID) -> Man
         )
 
 
-def _since(manifest: Manifest, since: int | None) -> int | None:
+def _since(manifest: StoredManifest, since: int | None) -> int | None:
     """None where no delta leads from there to here."""
     if since is None or not manifest.base_version <= since < manifest.version:
         return None
     return since
 
 
-def _tag(manifest: Manifest, since: int | None) -> str:
+def _tag(manifest: StoredManifest, since: int | None) -> str:
     whole = tag_of(manifest.version, manifest.content_hash)
     return whole if since is None else f'{whole[:-1]}-{since}"'
 
 
-def _document_key(manifest: Manifest) -> _Key:
+def _document_key(manifest: StoredManifest) -> _Key:
     return manifest.event_id, _tag(manifest, None)
 
 

@@ -1,4 +1,4 @@
-"""Somebody declares the venue empty: whoever came in until then has left, though nobody saw it."""
+"""Somebody declares the venue empty: everybody who came in until then counts as having left."""
 
 import asyncio
 from datetime import datetime

@@ -26,7 +26,7 @@ PROVEN_MAX = 10_000
 
 
 class DeviceCaller(msgspec.Struct, frozen=True):
-    """Who proved to have the key; whether the device may use it, its row says."""
+    """A caller that proved to have a device's key; the device's row says whether it may be used."""
 
     caller: Caller
     key_version: int
@@ -75,7 +75,7 @@ def _require_active(device: Device | None) -> Device:
 
 
 async def require_usable(database: Database, proven: DeviceCaller) -> Caller:
-    """For what begins with it and goes on for a while."""
+    """Checks a device at the start of something that goes on for a while, such as a websocket."""
     async with database.transaction(proven.caller.organization_id) as tx:
         await own_device(tx, proven)
     return proven.caller
@@ -137,12 +137,12 @@ async def _station(tx: Transaction, device: Device, offset: float | None) -> Sta
 
 
 async def rotate_key(
-    database: Database, master_key: MasterKey, proven: DeviceCaller, wanted: KeyRotation
+    database: Database, master_key: MasterKey, proven: DeviceCaller, rotation: KeyRotation
 ) -> NewKey:
     """The next key; the present one is worthless from then on, and its socket is closed."""
     async with database.transaction(proven.caller.organization_id) as tx:
         before = _require_active(await store.lock_device(tx, _id(proven)))
-        after = rotated(before, proven.key_version, wanted.rotation_id, tx.now)
+        after = rotated(before, proven.key_version, rotation.rotation_id, tx.now)
         if after is None:
             raise DeviceInactive(status="key_rotated")
         if after.version != before.version:

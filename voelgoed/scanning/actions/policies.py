@@ -20,7 +20,7 @@ async def read_policy(database: Database, caller: Caller, event_id: UUID) -> Sca
 async def put_policy(
     database: Database, caller: Caller, event_id: UUID, new: NewScanPolicy
 ) -> ScanPolicy:
-    """For scans from now on."""
+    """Changes the policy for scans from now on."""
     async with database.transaction(caller.organization_id) as tx:
         await event_of(tx, event_id)
         before = (await policies_of(tx, [event_id]))[event_id]
@@ -32,6 +32,6 @@ async def put_policy(
 
 
 async def policies_of(tx: Transaction, event_ids: Sequence[UUID]) -> dict[UUID, ScanPolicy]:
-    """The defaults, where nobody changed one."""
+    """The policy of each event; the defaults where nobody changed it."""
     kept = {policy.event_id: policy for policy in await store.find_policies(tx, event_ids)}
     return {each: kept.get(each) or ScanPolicy(event_id=each) for each in event_ids}

@@ -43,7 +43,7 @@ from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult, quest
 from voelgoed.scanning.rules.recovery import (
     batch_id_of,
     doubts_about,
-    recovery_told,
+    recovery_message,
     suspicion_of,
     which_are_signed,
 )
@@ -177,9 +177,9 @@ async def _commit(
         fingerprint=fingerprint,
         answer=msgspec.json.encode(imported).decode(),
     )
-    told = msgspec.structs.asdict(imported)
-    told.pop("results")
-    entries = [NewAuditEntry(caller, "scans_recovered", "BatchSync", batch.id, told)]
+    summary = msgspec.structs.asdict(imported)
+    summary.pop("results")
+    entries = [NewAuditEntry(caller, "scans_recovered", "BatchSync", batch.id, summary)]
     for each in imported.results:
         if each.error is not None:
             refused: dict[str, object] = {"error": each.error, "batch_id": imported.batch_id}
@@ -193,7 +193,9 @@ async def _commit(
         entries=entries,
         suspicions=[suspicion_of(imported)] if imported.kept else [],
     )
-    message = recovery_told("scans_recovered", imported.batch_id, imported.device_id, imported.kept)
+    message = recovery_message(
+        "scans_recovered", imported.batch_id, imported.device_id, imported.kept
+    )
     tx.publish(alerts_topic(imported.event_id), message)
 
 

@@ -20,7 +20,7 @@ from voelgoed.scanning.model.sync_facts import question_about_scans
 from voelgoed.scanning.rules.alerts import alerts_topic
 from voelgoed.scanning.rules.invalid_admissions import WhoseDelivery, invalid_admissions
 from voelgoed.scanning.rules.messages import recounted
-from voelgoed.scanning.rules.recovery import AcceptedScans, accept_scans, recovery_told
+from voelgoed.scanning.rules.recovery import AcceptedScans, accept_scans, recovery_message
 from voelgoed.scanning.store import offline
 from voelgoed.scanning.store import recoveries as store
 from voelgoed.seating.rules.messages import occupancy_topic
@@ -29,7 +29,7 @@ from voelgoed.seating.rules.messages import occupancy_topic
 async def review(
     database: Database, caller: Caller, batch_id: UUID, new: RecoveryTransition
 ) -> Recovery:
-    """Once and for all. Twice the same is once."""
+    """The decision is final; repeating the same one changes nothing."""
     for _ in range(ATTEMPTS_MAX):
         try:
             return await _review(database, caller, batch_id, new)
@@ -69,7 +69,7 @@ async def _review(
             suspicions=invalid_admissions(accepted.invalid, delivery, tx.now),
         )
         forget_last_scans(tx, accepted.changed_codes)
-        message = recovery_told("recovery_reviewed", batch_id, before.device_id, before.kept)
+        message = recovery_message("recovery_reviewed", batch_id, before.device_id, before.kept)
         tx.publish(alerts_topic(before.event_id), message | {"state": new.to})
         for event_id in {each.event_id for each in counts}:
             tx.publish(occupancy_topic(tx.organization_id, event_id), recounted(event_id))

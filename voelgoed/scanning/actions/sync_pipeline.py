@@ -1,4 +1,5 @@
-"""Where scans are taken in that devices made without network: each batch once, all of it or nothing."""
+"""The sync pipeline for scans that devices made without network: each delivery is kept once, in one
+transaction."""
 
 import asyncio
 import random
@@ -70,13 +71,13 @@ log = structlog.get_logger()
 TOGETHER_MAX = 10
 """Deliveries of fifty at most."""
 SMALL_MAX = TOGETHER_MAX * SIGNED_SCANS_MAX
-"""Scans."""
+"""Scans of which PostgreSQL keeps the plan; for more it plans anew."""
 INLINE_MAX = 100
-"""Scans, with those that are known of their tickets: so many are decided within some milliseconds."""
+"""Scans, with those that are known of their tickets: so many are decided on the event loop, more in a thread."""
 IN_FLIGHT_MAX = 2
-"""Of one organisation. The gates that are online come first."""
+"""Groups of deliveries of one organisation; few, because gates that are online come first."""
 WAITING_MAX = 200
-"""Of one organisation."""
+"""Deliveries of one organisation."""
 ATTEMPTS_MAX = 10
 AGAIN_S = (2, 8)
 """Between which somebody is asked to come again, so that not all come at once."""
@@ -84,9 +85,9 @@ LATE_S_MAX = 5
 """Added to the end of a device's minute."""
 SYNC_PERIOD = timedelta(minutes=1)
 QUEUES_PER_MINUTE_MAX = 60
-"""Whole ones, from one device."""
+"""Whole queues from one device."""
 FAILURES_NOTED = Limit(20, SYNC_PERIOD)
-"""Of each device."""
+"""Failures of each device that are recorded."""
 
 
 class SyncPipeline:
@@ -232,24 +233,24 @@ class SyncPipeline:
             plan = msgspec.structs.replace(
                 plan, deliveries=[with_duration(each, elapsed_s) for each in plan.deliveries]
             )
-            taken = plan.taken
-            if not taken:
+            to_write = plan.to_write
+            if not to_write:
                 return plan
-            # Of several deliveries of one device, one that told the time says more.
-            told_last = sorted(taken, key=lambda each: each.request.measured is not None)
-            successes = {each.request.device.id: success_of(each.request) for each in told_last}
+            # Of several deliveries of one device, one that measured its clock comes last and counts.
+            measured_last = sorted(to_write, key=lambda each: each.request.measured is not None)
+            successes = {each.request.device.id: success_of(each.request) for each in measured_last}
             counts = await commit_history(
                 tx,
                 system,
                 plan.history,
-                scans=[row for each in taken for result in each.results if (row := result.row)],
-                batches=[each.batch for each in taken if each.batch is not None],
+                scans=[row for each in to_write for result in each.results if (row := result.row)],
+                batches=[each.batch for each in to_write if each.batch is not None],
                 successes=list(successes.values()),
-                entries=[entry for each in taken for entry in audit_entries_of(each)],
-                suspicions=[suspicion for each in taken for suspicion in each.suspicions],
+                entries=[entry for each in to_write for entry in audit_entries_of(each)],
+                suspicions=[suspicion for each in to_write for suspicion in each.suspicions],
             )
             forget_last_scans(tx, plan.changed_codes)
-            await self._publish(tx, taken, counts)
+            await self._publish(tx, to_write, counts)
         return plan
 
     async def _plan(
@@ -265,12 +266,12 @@ class SyncPipeline:
         return decided() if scans <= INLINE_MAX else await asyncio.to_thread(decided)
 
     async def _publish(
-        self, tx: Transaction, taken: Sequence[DeliveryPlan], counts: Sequence[Counted]
+        self, tx: Transaction, to_write: Sequence[DeliveryPlan], counts: Sequence[Counted]
     ) -> None:
-        """Devices hear of what they brought, and who watches an event of how full it is."""
+        """Publishes results to the devices, and occupancy to followers of the events."""
         changed = {each.event_id for each in counts}
         present = {event_id: await self._presence(tx, event_id) for event_id in changed}
-        for planned in taken:
+        for planned in to_write:
             gate, batch = planned.gate, planned.batch
             assert gate is not None
             assert batch is not None
@@ -289,7 +290,7 @@ class SyncPipeline:
         return presence_at(await occupancy.read_occupancy_facts(tx, event_id), tx.now)
 
     async def _follow_up(self, organization_id: UUID, plan: SyncPlan, begun: float) -> None:
-        """What nothing depends on."""
+        """Figures and caches, on which no answer depends."""
         now = self._database.clock.now()
         results = [result for each in plan.deliveries for result in each.results]
         count_synced(results, now)
@@ -305,7 +306,7 @@ class SyncPipeline:
             await self._last_scans.remember(organization_id, entries, begun)
 
     async def fail(self, proven: DeviceCaller, refusal: Refusal, **about: str) -> None:
-        """Told of whatever was not taken in, readable or not."""
+        """Called for every delivery that was refused, readable or not."""
         # A device that is told to rotate does, and comes again: there is nothing to look at for anybody.
         is_to_come_again = (
             isinstance(refusal, RateLimited | TooManySyncs)
@@ -343,7 +344,7 @@ class SyncPipeline:
 
 
 async def _is_worth_noting(tx: Transaction, device_id: UUID) -> bool:
-    """Whoever has the key of a revoked device could fill the audit log with it."""
+    """Limits what is recorded: anybody with the key of a revoked device could fill the audit log."""
     try:
         await rate_limit.take(tx, f"sync-failures:{device_id}", FAILURES_NOTED)
     except RateLimited:

@@ -15,7 +15,7 @@ from voelgoed.scanning.actions.blocking import block_devices
 from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.metrics import scans_unwatched
 from voelgoed.scanning.model.admission import ScanDecision
-from voelgoed.scanning.model.alerts import DeviceError, Findings, Questions, Round
+from voelgoed.scanning.model.alerts import DeviceError, Findings, Round, WatchQuestions
 from voelgoed.scanning.model.refusals import TimestampOutOfRange
 from voelgoed.scanning.rules.fraud import (
     ERROR_REASONS,
@@ -57,7 +57,7 @@ class FraudWatch:
             self._task = asyncio.create_task(self._run(), name="fraud-watch")
 
     async def is_idle(self) -> None:
-        """Until all that was noted has been looked at, which begins at once."""
+        """Returns when all that was noted has been looked at, which begins at once."""
         while self._task is not None:
             self._hurry.set()
             await asyncio.wait({self._task})
@@ -83,12 +83,12 @@ class FraudWatch:
             scans_unwatched.inc(len(oldest))
 
     def _take(self) -> dict[UUID, list[ScanDecision]]:
-        taken: dict[UUID, list[ScanDecision]] = {}
+        waiting: dict[UUID, list[ScanDecision]] = {}
         for organization_id, decisions in self._waiting:
-            taken.setdefault(organization_id, []).extend(decisions)
+            waiting.setdefault(organization_id, []).extend(decisions)
         self._waiting.clear()
         self._waiting_count = 0
-        return taken
+        return waiting
 
     async def _run(self) -> None:
         """Ends when there is nothing left, until there is something again."""
@@ -96,8 +96,8 @@ class FraudWatch:
         try:
             while self._waiting and not self._stopping:
                 await self._collect(COLLECT_S if not failures else _pause(failures))
-                taken = self._take()
-                failures = 0 if await self._look_at_all(taken) else failures + 1
+                waiting = self._take()
+                failures = 0 if await self._look_at_all(waiting) else failures + 1
         finally:
             self._task = None
             self._hurry.clear()
@@ -107,11 +107,11 @@ class FraudWatch:
             await asyncio.wait_for(self._hurry.wait(), seconds)
         self._hurry.clear()
 
-    async def _look_at_all(self, taken: dict[UUID, list[ScanDecision]]) -> bool:
+    async def _look_at_all(self, waiting: dict[UUID, list[ScanDecision]]) -> bool:
         """False where PostgreSQL did not answer: that is looked at later. Whatever else goes wrong must
         not go wrong for ever."""
         answered = True
-        for organization_id, decisions in taken.items():
+        for organization_id, decisions in waiting.items():
             try:
                 await self._look(organization_id, decisions)
             except StorageUnavailable:
@@ -176,7 +176,7 @@ async def _errors_of(tx: Transaction, refused: Sequence[ScanDecision]) -> list[D
     return errors
 
 
-async def _find(tx: Transaction, asked: Questions) -> Findings:
+async def _find(tx: Transaction, asked: WatchQuestions) -> Findings:
     """Scans that were counted, and the gates of a ticket that was at more than one."""
     refusals = [refusal.code for refusal in ERROR_REFUSALS]
     found = Findings(

@@ -1,4 +1,4 @@
-"""The header by which a device tells the time that it has."""
+"""The header with which a device sends the time of its clock."""
 
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -29,22 +29,22 @@ def read_device_time(
     if text is None:
         return None
     try:
-        told, message = msgspec.convert(text, Moment), "is out of range"
+        moment, message = msgspec.convert(text, Moment), "is out of range"
     except msgspec.ValidationError as fault:
-        told, message = None, str(fault)
-    if told is None or not EARLIEST <= told <= LATEST:
+        moment, message = None, str(fault)
+    if moment is None or not EARLIEST <= moment <= LATEST:
         raise faults_are(faults=[{"path": NAME, "message": message}])
-    return told
+    return moment
 
 
 def measured_offset(
     text: str | None, now: datetime, faults_are: type[Refusal] = InvalidRequest
 ) -> timedelta | None:
     """Our time minus the device's, as far as the way of the request allows."""
-    told = read_device_time(text, faults_are)
-    if told is None:
+    moment = read_device_time(text, faults_are)
+    if moment is None:
         return None
-    offset = now - told
+    offset = now - moment
     if abs(offset.total_seconds()) > OFFSET_S_MAX:
         raise faults_are(faults=[{"path": NAME, "message": "is more than two hundred years off"}])
     return offset

@@ -24,7 +24,7 @@ from voelgoed.infra.compress import choose_encoding
 from voelgoed.infra.shapes import Data
 from voelgoed.scanning.access import device_get, device_of
 from voelgoed.scanning.actions import manifests as actions
-from voelgoed.scanning.actions.manifests import Manifests, Wanted
+from voelgoed.scanning.actions.manifests import ManifestRequest, Manifests
 from voelgoed.scanning.api.device_time import DeviceTime, read_device_time
 from voelgoed.scanning.metrics import manifest_bytes, manifest_downloads
 from voelgoed.scanning.model.devices import VERSION_MAX
@@ -99,7 +99,7 @@ async def read_manifest(
     manifests: Manifests = call.parts.manifests
     proven = device_of(call)
     encoding = choose_encoding(accept_encoding)
-    wanted = Wanted(
+    request = ManifestRequest(
         event_id=event_id,
         api_key=bearer_in(headers_in(call.scope)) or "",
         since=since,
@@ -107,7 +107,7 @@ async def read_manifest(
         encoding=encoding,
         known=None if if_none_match is None else lambda tag: _is_among(tag, if_none_match),
     )
-    given = await manifests.give(proven, wanted)
+    given = await manifests.give(proven, request)
     headers = {
         "ETag": given.tag,
         "X-Manifest-Version": str(given.version),

@@ -90,8 +90,8 @@ class Fallback(msgspec.Struct, frozen=True):
     fallback: str = "offline"
 
 
-class Parts(Protocol):
-    """Of a process, those that are needed here."""
+class ScanServices(Protocol):
+    """The services of a process that the short way needs."""
 
     @property
     def master_key(self) -> MasterKey: ...
@@ -99,7 +99,7 @@ class Parts(Protocol):
     def signs_of_life(self) -> SignsOfLife: ...
 
 
-async def answer_scan(asked: Asked, services: Parts) -> Reply:
+async def answer_scan(asked: Asked, services: ScanServices) -> Reply:
     """The short way to `process_scan`."""
     began = time.perf_counter()
     try:

@@ -47,7 +47,7 @@ class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
     by: DeviceCredential | Override
     scan_id: UUID
     audit_id: UUID
-    """Fresh, for its audit entry."""
+    """A fresh id for the audit entry of this scan."""
     text: str
     """As it was sent, without the blanks around it."""
     presented: Presented | None
@@ -69,7 +69,7 @@ class LastEntry(msgspec.Struct, frozen=True, kw_only=True):
     zone_id: UUID | None = None
     gate_name: str | None = None
     barcode_hash: str | None = None
-    """Of the ticket's only valid barcode."""
+    """The hash of the ticket's only valid barcode."""
 
 
 class KnownScan(Scan, frozen=True, kw_only=True):
@@ -93,19 +93,19 @@ class AdmissionFacts(msgspec.Struct, frozen=True, kw_only=True):
     resets: Mapping[UUID, datetime]
     """By event, when somebody last declared the venue empty."""
     tickets: Mapping[str, ScannedTicket]
-    """By code; without those for which there is a hint."""
+    """Tickets by their codes; those for which a cache gave a hint are not read."""
     known: Mapping[UUID, KnownScan]
     event_keys: Mapping[UUID, Mapping[int, bytes]]
     """Public keys by event and number, where a barcode is not the one that its ticket has now, or
     where a hint needs a barcode that is genuine."""
     days: Mapping[UUID, Sequence[EventDay]] = {}
-    """By event."""
+    """The days of each event, by the event's id."""
     hints: Mapping[str, LastEntry] = {}
     """What caches remember of tickets that were not read, by code."""
 
 
 class CountsAhead(msgspec.Struct, frozen=True):
-    """Of an admitted scan: how many more come in after it in the same write; None of a denied one."""
+    """How many more come in after an admitted scan in the same write; None for a denied scan."""
 
     at_gate: int | None = None
     at_event: int | None = None
@@ -132,9 +132,9 @@ class ScanDecision(msgspec.Struct, frozen=True):
     scan: Scan | None = None
     gate: ScanningGate | None = None
     place: ScannedTicket | TicketPlace | None = None
-    """Of an admission: where the ticket is for."""
+    """The place that the ticket of an admission is for."""
     is_new: bool = False
-    """Else its scan is known, or the same request is in the batch before this one."""
+    """False where the scan was known, or the same request comes earlier in the batch."""
     is_forged: bool = False
 
 

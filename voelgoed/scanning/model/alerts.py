@@ -57,7 +57,7 @@ class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def about(self) -> tuple[UUID, AlertKind, UUID]:
-        """Of those about the same there is one alert, until it is resolved."""
+        """Suspicions with the same key share one alert until it is resolved."""
         return self.event_id, self.kind, self.subject_id
 
 
@@ -79,7 +79,7 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     reviewed_at: datetime | None
     note: str
     version: int
-    """Of what people did to it: a repetition does not change it."""
+    """The version counts what people did to the alert; a repetition does not change it."""
 
 
 class AlertTransition(Request):
@@ -108,7 +108,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     forged_ids: frozenset[UUID]
     """Those of the scans whose barcode somebody made up."""
     refused: list[DeviceError]
-    """What was no scan at all."""
+    """Requests that were refused and made no scan."""
 
 
 class TicketQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,12 +116,12 @@ class TicketQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
     ticket_id: UUID
     gate_id: UUID
-    """Of that scan."""
+    """The gate of the ticket's last scan."""
     hour_since: datetime
     travel_since: datetime
     until: datetime
     enough: int
-    """Of so many duplicates somebody should be told."""
+    """The number of duplicates that raises an alert."""
 
 
 class GateQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ class GateQuestion(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime
     until: datetime
     enough: int
-    """No more are counted."""
+    """The count stops here: a higher one changes nothing."""
 
 
 class DeviceQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,14 +142,16 @@ class DeviceQuestion(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime
 
 
-class Questions(msgspec.Struct, frozen=True, kw_only=True):
+class WatchQuestions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the watch has to count in PostgreSQL before it can judge a round of scans."""
+
     tickets: list[TicketQuestion]
     gates: list[GateQuestion]
     devices: list[DeviceQuestion]
 
 
 class TicketCount(msgspec.Struct, frozen=True, kw_only=True):
-    """Of a ticket that was a duplicate too often, or at more than one gate."""
+    """A ticket that was a duplicate too often, or was at more than one gate."""
 
     ticket_id: UUID
     duplicates: int
@@ -177,15 +179,15 @@ class GateCount(msgspec.Struct, frozen=True, kw_only=True):
 class DeviceCount(msgspec.Struct, frozen=True, kw_only=True):
     device_id: UUID
     count: int
-    """Of scans, those that were refused among them."""
+    """How many scans the device made, with those that were refused."""
     errors: int
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the questions were answered with."""
+    """The answers to the watch's questions."""
 
     tickets: list[TicketCount]
     sightings: list[Sighting]
-    """Of those tickets that were elsewhere."""
+    """The scans of those tickets that were at more than one gate."""
     gates: list[GateCount]
     devices: list[DeviceCount]

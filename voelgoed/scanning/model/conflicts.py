@@ -35,7 +35,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConflictingScan(msgspec.Struct, frozen=True, kw_only=True):
-    """As it was made, beside how it stands now."""
+    """A scan in a conflict: as it was made, and as it stands now."""
 
     id: UUID
     ticket_code: str

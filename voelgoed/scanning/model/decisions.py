@@ -44,20 +44,20 @@ REASONS_OF_HISTORY: frozenset[Reason] = frozenset(
         "daily_limit_reached",
     }
 )
-"""Because of what was scanned before, and of that alone."""
+"""Reasons that follow from earlier scans of the ticket alone."""
 REASONS_OF_THE_MOMENT: frozenset[Reason] = frozenset({"gate_closed", "gate_at_capacity"})
-"""True then and there; whoever was let in all the same is inside."""
+"""Reasons that held only at that gate and moment; a person who was let in all the same is inside."""
 REASONS_THAT_PASS: frozenset[Reason] = frozenset(
     {*REASONS_OF_HISTORY, *REASONS_OF_THE_MOMENT, "not_inside"}
 )
-"""Which do not hold for good: more may become known, or it was only then and there."""
+"""Reasons that may cease to hold: more may become known, or they held only at that moment."""
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody holds something before a scanner."""
 
     at: datetime
-    """In the server's time, whoever's clock it was read from."""
+    """The moment in the server's time, also where a device's clock was read."""
     direction: Direction
     issue: int | None
     """Which of a ticket's barcodes it was; None where the code was typed."""
@@ -77,7 +77,7 @@ class GateFacts(msgspec.Struct, frozen=True, kw_only=True):
     id: UUID
     status: GateStatus
     allowed_zones: list[UUID] | None
-    """None: every zone."""
+    """None where every zone is allowed."""
     hard_capacity_limit: int | None
     inside: int
     """Who came in here today and has not left."""
@@ -92,14 +92,14 @@ class TicketFacts(msgspec.Struct, frozen=True, kw_only=True):
     issue: int
     zone_id: UUID | None
     days: list[str]
-    """Dates of the event's days on which it is valid; none: all of them."""
+    """Dates of the event's days on which the ticket is valid; empty where it is valid on all."""
     entry_limit: int | None
     max_daily_entries: int | None
     gate_ids: list[UUID] | None
-    """None: every gate that its zone is let in at."""
+    """None where the ticket is good at every gate that lets its zone in."""
     reentry: Reentry
     is_membership_active: bool | None
-    """None where it takes no membership."""
+    """None where the ticket needs no membership."""
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +108,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     entries: int
     entries_by_day: dict[str, int]
     last_scanned_at: datetime | None
-    """Of its last entry."""
+    """The moment of the last entry; None before the first."""
     inside_day: str | None
     """The event's day on which they came in, if nobody saw them leave since."""
     irregular: int = 0
@@ -121,11 +121,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     status: ScanStatus
     reason: Reason | None = None
     entry_number: int | None = None
-    """How manyeth entry with this ticket, if it is one."""
+    """The number of this entry among those with the ticket, from 1; None where it is no entry."""
     day: str | None = None
     """The event's day that an entry counts for."""
     seconds_since_last_scan: int | None = None
-    """Of a ticket that was scanned already."""
+    """The seconds since the last entry; None where the ticket is not denied as scanned."""
     left_at: datetime | None = None
     """When the person left, if the ticket is denied because of its earlier entries."""
     may_return_at: datetime | None = None

@@ -11,7 +11,7 @@ from voelgoed.infra.shapes import DeviceRequest, Moment, Name, Request, Version
 
 DeviceType = Literal["ipad", "phone", "desktop"]
 DeviceStatus = Literal["active", "inactive"]
-"""As somebody set it."""
+"""The status that somebody gave the device."""
 ShownStatus = Literal["active", "inactive", "offline"]
 """`offline`: active, and silent for too long; `rules/devices.py` says for how long that is."""
 
@@ -21,12 +21,12 @@ AppVersion = Annotated[str, Meta(max_length=63, pattern=r"^[^\x00]*$")]
 QueueLength = Annotated[int, Meta(ge=0, le=1_000_000)]
 Percent = Annotated[int, Meta(ge=0, le=100)]
 VERSION_MAX = 2**53
-"""What every language can count to."""
+"""The largest integer that every client language represents exactly."""
 ManifestVersion = Annotated[int, Meta(ge=0, le=VERSION_MAX)]
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True):
-    """As it is kept. Its key is not: see rules/device_keys.py."""
+    """A device as it is kept. Its key is not kept: see rules/device_keys.py."""
 
     id: UUID
     name: str
@@ -36,9 +36,9 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     key_version: int
     key_rotated_at: datetime
     rotation_demanded_at: datetime | None
-    """By somebody, and not followed yet."""
+    """When somebody demanded a rotation that has not happened yet; None where nobody did."""
     rotation_id: UUID | None
-    """By which it asked for its present key; None where that came by pairing."""
+    """The id with which the device asked for its present key; None where that key came by pairing."""
     paired_at: datetime
     paired_by_id: UUID
     deleted_at: datetime | None

@@ -12,7 +12,7 @@ from voelgoed.scanning.model.scans import Source
 
 
 class EventScan(msgspec.Struct, frozen=True, kw_only=True):
-    """Of an event. No code: whoever has that can come in with it."""
+    """A scan in an event's list. It has no ticket code, because a code is enough to come in."""
 
     id: UUID
     event_id: UUID

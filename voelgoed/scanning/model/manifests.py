@@ -29,7 +29,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     generated_at: datetime
     expires_at: datetime
     occupancy: list[GateInside]
-    """Of gates that let only so many in: everybody who is inside by them, since whatever day."""
+    """For each gate with a hard limit, everybody who is inside by it, since whatever day."""
 
 
 class ManifestDay(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +85,7 @@ class SeatNotes(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str]
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class ManifestSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What is the same for all tickets and seldom changes."""
 
     event: ManifestEvent
@@ -96,8 +96,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     seat_notes: list[SeatNotes]
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """One version of an event's manifest, as it is kept; the document itself is apart."""
+class StoredManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """One version of an event's manifest, as it is kept; the document is kept separately."""
 
     event_id: UUID
     version: int
@@ -106,17 +106,17 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime
     occupancy: list[GateInside]
     settings: str
-    """As they stand in the document."""
+    """The settings as the text that stands in the document."""
     settings_version: int
-    """In which they last changed."""
+    """The version in which the settings last changed."""
     base_version: int
-    """From here on it is known which entries changed when."""
+    """The oldest version from which a delta can be made."""
     tickets: int
     content_hash: str
     document_bytes: int
-    """Without the last brace."""
+    """The size of the document without its last brace."""
     stored_bytes: int
-    """Of that, compressed."""
+    """The size of the same after compression."""
     code_key_hash: bytes
     fingerprint: str
     seen_xid: int

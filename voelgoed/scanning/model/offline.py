@@ -39,7 +39,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     barcode_hash: str
     zone: UUID | None
     gate_ids: list[str] | None
-    """Codes. None: every gate that lets its zone in."""
+    """Codes of gates; None where every gate that lets its zone in is good."""
     entry_limit: int | None
     code_hash: str
     status: TicketStatus
@@ -48,11 +48,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """The number of its ticket type."""
     seat: str | None = None
     days: list[dt.date] = []
-    """None: all days."""
+    """The days on which the ticket is valid; empty where it is valid on all days."""
     membership: bool | None = None
     entries: int = 0
     day: dt.date | None = None
-    """Of the last entry; `day_entries` are those of that day."""
+    """The day of the last entry, which `day_entries` counts; None before the first entry."""
     day_entries: int = 0
     last_scanned_at: datetime | None = None
     last_gate: str | None = None
@@ -87,11 +87,11 @@ class OwnScan(msgspec.Struct, frozen=True, kw_only=True):
     gate: str
     """Its code."""
     acknowledged_at: datetime | None = None
-    """When, by its clock, the server said that it has this scan; None: not yet."""
+    """When, by the server's clock, the server confirmed this scan; None until it has."""
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """What whoever stands at the gate sees besides the colour."""
+    """What the staff at the gate see besides the colour."""
 
     seat: str | None = None
     zone: str | None = None

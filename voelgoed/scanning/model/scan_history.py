@@ -30,7 +30,7 @@ class HistoryScan(Passage, frozen=True, kw_only=True):
     ticket_id: UUID
     source: Source
     is_let_in: bool
-    """Whether somebody was let through at the gate, whoever decided that there and then."""
+    """Whether somebody was let through at the gate, by the device or by the server."""
     stateless_reason: Reason | None
     """What is against the scan whatever else was scanned; None where nothing is."""
     outcome: Outcome | None

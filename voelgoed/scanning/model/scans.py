@@ -22,7 +22,7 @@ UnverifiedCause = Literal["foreign_gate", "before_assignment", "outside_event_ti
 PRESENTED_MAX = 300
 """Characters. No code or barcode of ours has as many."""
 CODE_KEPT_MAX = 64
-"""Of what is no code of ours."""
+"""How many characters are kept of a text that is no code of ours."""
 
 ScanWarning = Literal["gate_over_capacity"]
 """`gate_over_capacity`: more are inside by the gate than its capacity, which is not enforced."""
@@ -43,7 +43,7 @@ class NewScan(DeviceRequest):
 
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
-    """As it is kept, for good."""
+    """A scan as it is kept; its row is never changed."""
 
     id: UUID
     event_id: UUID

@@ -20,7 +20,7 @@ class ScanningDevice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScanningGate(msgspec.Struct, frozen=True, kw_only=True):
-    """With what of its event a decision needs."""
+    """A gate, with what a decision needs to know of its event."""
 
     id: UUID
     name: str
@@ -36,5 +36,5 @@ class ScanningGate(msgspec.Struct, frozen=True, kw_only=True):
     layout_id: UUID | None
     lineage_id: UUID | None
     dedup_window_s: int | None
-    """None: as usual."""
+    """None where the event has the default window."""
     travel_s: int | None

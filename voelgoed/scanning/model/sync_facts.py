@@ -29,10 +29,10 @@ class SyncQuestion(msgspec.Struct, frozen=True, kw_only=True):
     gate_ids: Sequence[UUID]
     gate_codes: Sequence[str]
     oldest: datetime
-    """Of the scans' moments."""
+    """The oldest moment that matters to the scans; `newest` is the latest."""
     newest: datetime
     is_whole: bool = False
-    """Whole histories are wanted, checkpoints or not."""
+    """True where whole histories must be read, also of tickets that have a checkpoint."""
 
 
 def question_about_scans(
@@ -63,7 +63,7 @@ class RecordedScan(Scan, frozen=True, kw_only=True):
     resolution: Resolution
     """How it is resolved now."""
     is_waiting: bool
-    """For review; not where that was a rejection."""
+    """The scan waits for review; false once somebody has rejected it."""
 
 
 class KeptAnswer(msgspec.Struct, frozen=True):
@@ -82,16 +82,16 @@ class SyncFacts(msgspec.Struct, frozen=True, kw_only=True):
     assignments: Mapping[UUID, Sequence[DeviceAssignment]]
     """Where each device was, by its id."""
     answers: Mapping[UUID, KeptAnswer]
-    """By batch id."""
+    """Answers that were given before, by batch id."""
     gates: Mapping[UUID, ScanningGate]
     gate_codes: Mapping[tuple[UUID, str], UUID]
     """The ids of gates, by event and code."""
     events: Mapping[UUID, EventFacts]
     manifest_versions: Mapping[UUID, int]
-    """By event."""
+    """The present version of each event's manifest, by the event's id."""
     tickets: Sequence[ScannedTicket]
     reissues: Mapping[UUID, Sequence[Reissued]]
-    """By ticket."""
+    """When barcodes of tickets were replaced, by the ticket's id."""
     keys: Mapping[UUID, Mapping[int, bytes]]
     """The public keys of each event, by their numbers."""
     known: Mapping[UUID, RecordedScan]
@@ -106,9 +106,9 @@ class SyncFacts(msgspec.Struct, frozen=True, kw_only=True):
     checkpointed: frozenset[UUID]
     """The tickets that have a checkpoint: it must follow whatever changes their history."""
     conflicts: Sequence[Conflict]
-    """Of those tickets."""
+    """The known conflicts of those tickets."""
     nearby_entries: Mapping[UUID, Sequence[datetime]]
-    """Moments of entries that each device had brought before, about the time of those it brings now."""
+    """Moments of entries that each device delivered before, near those that it delivers now."""
 
 
 class SyncedScan(Scan, frozen=True, kw_only=True):
@@ -118,7 +118,7 @@ class SyncedScan(Scan, frozen=True, kw_only=True):
 
 class NewBatch(BatchSync, frozen=True, kw_only=True):
     fingerprint: str
-    """Of what was sent."""
+    """The hash of the request, by which a repetition is recognised."""
     answer: str
 
 
@@ -128,4 +128,4 @@ class SyncSuccess(msgspec.Struct, frozen=True, kw_only=True):
     device_id: UUID
     key_version: int
     offset_s: float | None
-    """Of its clock, as measured with the delivery; None where the device did not tell its time."""
+    """The offset of its clock, measured with the delivery; None where the device sent no time."""

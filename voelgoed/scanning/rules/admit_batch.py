@@ -67,7 +67,7 @@ NEVER_OVERRIDDEN: frozenset[Reason] = frozenset(
 
 
 def decide(requests: Sequence[ScanRequest], facts: AdmissionFacts, now: datetime) -> AdmissionPlan:
-    """Each request after those before it, a microsecond apart."""
+    """Decides each request after those before it, a microsecond apart."""
     batch = _Batch(facts)
     for request in requests:
         batch.add(request, now)
@@ -122,7 +122,7 @@ class _Batch:
         self._decisions: list[ScanDecision] = []
         self._made: dict[UUID, ScanDecision] = {}
         self._moves: list[bool] = []
-        """Of each new scan, whether somebody passed."""
+        """Whether somebody passed, for each new scan."""
         self._audit: list[ScanAuditEntry] = []
         self._entries: list[TicketEntry] = []
         self._exits: list[str] = []
@@ -174,7 +174,7 @@ class _Batch:
         return self._decide_new(request, device, now)
 
     def _device_of(self, request: ScanRequest) -> ScanningDevice | None | Refusal:
-        """None where a supervisor acts without one."""
+        """The device that sent the request; None where a supervisor acts without one."""
         by, caller_id = request.by, request.caller.id
         if isinstance(by, Override):
             return None
@@ -447,7 +447,7 @@ def _earliest(scans: Sequence[Scan]) -> list[KnownReset]:
 
 
 def _code_of(request: ScanRequest) -> str:
-    """As it is kept."""
+    """The ticket code as the scan's row keeps it."""
     return request.presented.code if request.presented else request.text[:CODE_KEPT_MAX]
 
 
@@ -489,7 +489,7 @@ def _day_of(event: EventFacts, at: datetime) -> dt.date:
 
 
 def _admitted(request: ScanRequest, before: Attendance, day: dt.date) -> Verdict:
-    """By hand, whatever the rule says."""
+    """The verdict of a supervisor who lets somebody through, whatever the rule says."""
     if request.direction == "exit":
         return Verdict(status="admitted")
     return Verdict(status="admitted", entry_number=before.scan_count + 1, day=day.isoformat())

@@ -1,4 +1,4 @@
-"""What a device is told. The same words whenever a scan is sent again."""
+"""The answers to scans. A scan that is sent again gets the same words."""
 
 import math
 from datetime import datetime
@@ -47,7 +47,7 @@ DENIED: dict[Reason, str] = {
 def denial_message(
     reason: Reason, at: datetime, left_at: datetime | None, may_return_at: datetime | None
 ) -> str:
-    """Durations, not clock times: whoever reads it may be in another time zone than the server."""
+    """It has durations, not clock times: the gate may be in another time zone than the server."""
     sentences = [DENIED[reason]]
     if left_at is not None:
         sentences.append(f"Left {_duration((at - left_at).total_seconds())} ago.")
@@ -57,7 +57,7 @@ def denial_message(
 
 
 def _duration(seconds: float) -> str:
-    """Rounded up: whoever comes back after it is not too early."""
+    """The duration is rounded up, so that a person who comes back after it is not too early."""
     whole = math.ceil(max(seconds, 0))
     if whole <= 2 * MINUTE_S:
         return f"{whole} s"

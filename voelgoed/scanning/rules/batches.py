@@ -1,4 +1,4 @@
-"""What in a batch of scans, or in how it is brought, somebody should look at."""
+"""Which alerts a delivery of offline scans raises."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ WRONG_SHARE_MAX = 0.5
 LATE_AFTER = timedelta(hours=8)
 SIZE_MAX = 5_000
 FAILURES_MAX = 5
-"""In a row."""
+"""Failed deliveries in a row that raise an alert."""
 _BY_REFUSAL: dict[str, AlertKind] = {
     "invalid_signature": "invalid_signature",
     "replayed_signature": "replayed_signature",
@@ -43,7 +43,7 @@ class BatchFacts(msgspec.Struct, frozen=True, kw_only=True):
     clock: DeviceClock
     results: Sequence[SyncResult]
     nearby_entries: Sequence[datetime]
-    """Moments of entries that the device had brought before, about the time of these."""
+    """Moments of entries that the device delivered before, near those of this delivery."""
 
 
 def suspicions_of(facts: BatchFacts) -> list[Suspicion]:

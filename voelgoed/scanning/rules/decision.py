@@ -30,7 +30,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     event: EventFacts
     gate: GateFacts
     ticket: TicketFacts | None
-    """None: there is none by this code."""
+    """None where no ticket has this code."""
     history: History
 
 
@@ -102,12 +102,12 @@ def _first(reasons: Iterable[Reason | None]) -> Reason | None:
 
 
 def foremost(*reasons: Reason | None) -> Reason | None:
-    """Of what is against it, what is asked first."""
+    """The reason that is asked first, of those against the scan; None where there is none."""
     return next((reason for reason in _REASONS if reason in reasons), None)
 
 
 def _leave(case: Case, ticket: TicketFacts) -> Verdict:
-    """Whoever is inside may go, whatever has become of their ticket or of the gate."""
+    """A person who is inside may leave, whatever has become of the ticket or of the gate."""
     if ticket.event_id != case.event.id:
         return Verdict(status="denied", reason="wrong_event")
     if _nobody_is_inside(case.history):
@@ -228,5 +228,5 @@ _ENTRY: tuple[Callable[[Case, TicketFacts], Reason | None], ...] = (
 hear what will not change by waiting."""
 _HISTORY_CHECKS = (_scanned_just_now, _may_not_come_again, _came_too_often)
 _REASONS_AFTER_ENTRIES = REASONS_OF_HISTORY - {"exit_required"}
-"""Whoever must leave first has not left."""
+"""After `exit_required` there is no exit to name: the person has not left."""
 _REASONS: tuple[Reason, ...] = get_args(Reason)

@@ -51,22 +51,22 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 A = TypeVar("A", BatchAnswer, SyncAnswer)
 
 OFFLINE_MAX = timedelta(hours=24)
-"""Either way."""
+"""How far a queue's moments may lie before or after the server's time."""
 HASH_PREFIX = "sha256:"
 AGAIN = "Batch already synced (idempotent)"
 
 
 class Delivery(ABC, Generic[A]):
-    """What a device brings, in one of the forms."""
+    """What a device delivers, in one of the two forms."""
 
     batch_id: UUID
     device_id: UUID
-    """As whose it is brought."""
+    """The device that the delivery names as its sender."""
     fingerprint: str
     created_at: datetime | None = None
-    """By the device's clock, where it says so."""
+    """When the delivery was made, by the device's clock; None where the device does not say."""
     claimed: timedelta | None = None
-    """What the device says of its clock."""
+    """The clock offset that the device claims; None where it claims none."""
     form: Literal["batch", "queue"]
     shape: type[A]
 
@@ -75,7 +75,7 @@ class Delivery(ABC, Generic[A]):
 
     @abstractmethod
     def read(self, device: Device, clock: DeviceClock, now: datetime) -> list[OfflineScan]:
-        """The scans; those that cannot be taken say why."""
+        """The scans; each that cannot be accepted has its refusal."""
 
     @abstractmethod
     def lateness(self, gates: Iterable[ScanningGate], now: datetime) -> Refusal | None:
@@ -330,12 +330,12 @@ def _is_read(scan: SignedScan) -> bool:
 
 
 def _moment(text: str) -> datetime:
-    """Of the right form; what is no moment all the same is refused with the whole batch."""
+    """The moment in a text of the right form. A date that does not exist refuses the whole batch."""
     try:
-        told = msgspec.convert(text, datetime).astimezone(UTC)
+        moment = msgspec.convert(text, datetime).astimezone(UTC)
     except (msgspec.ValidationError, OverflowError, ValueError):
-        told = None
-    if told is None or not EARLIEST <= told <= LATEST:
+        moment = None
+    if moment is None or not EARLIEST <= moment <= LATEST:
         fault = {"path": "$.scans[...].scanned_at", "message": f"is no moment: {text}"}
         raise BatchMalformed(faults=[fault])
-    return told
+    return moment

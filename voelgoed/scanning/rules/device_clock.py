@@ -30,7 +30,7 @@ class ClockMeasurement(msgspec.Struct, frozen=True):
 
 
 class DeviceClock(msgspec.Struct, frozen=True, kw_only=True):
-    """How to read the moments that a device tells."""
+    """How the moments that a device sends are read."""
 
     offset: timedelta
     """The server's time minus the device's."""

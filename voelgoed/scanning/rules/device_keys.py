@@ -60,5 +60,5 @@ def read_key(text: str) -> DeviceKey | None:
 
 
 def is_genuine(key: DeviceKey, derive: Derive) -> bool:
-    wanted = derive(PURPOSE, *context(key.organization_id, key.device_id, key.version))
-    return any(hmac.compare_digest(key.secret, secret) for secret in wanted)
+    genuine = derive(PURPOSE, *context(key.organization_id, key.device_id, key.version))
+    return any(hmac.compare_digest(key.secret, secret) for secret in genuine)

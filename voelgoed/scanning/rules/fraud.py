@@ -1,4 +1,4 @@
-"""What in recent scans somebody should look at. The order in which they are told of does not matter."""
+"""Which alerts recent scans raise. The order in which scans become known does not matter."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from voelgoed.scanning.model.alerts import (
     DeviceQuestion,
     Findings,
     GateQuestion,
-    Questions,
     Round,
     Severity,
     Sighting,
     SubjectType,
     Suspicion,
     TicketQuestion,
+    WatchQuestions,
 )
 from voelgoed.scanning.model.decisions import Reason
 from voelgoed.scanning.model.policies import ScanPolicy
@@ -58,7 +58,7 @@ NEAR_CAPACITY_PERCENT = 90
 SENT_ELSEWHERE: frozenset[Reason | None] = frozenset(
     {"wrong_event", "gate_closed", "wrong_gate", "gate_at_capacity"}
 )
-"""Whoever is told so goes to another gate, as they should."""
+"""A person who is denied for one of these goes to another gate, as they should."""
 
 SEVERITY: dict[AlertKind, Severity] = {
     "impossible_travel": "high",
@@ -119,17 +119,17 @@ shows it many codes that are no tickets can bring it about, which is why no even
 
 @dataclass(slots=True)
 class Span:
-    """Of the scans of one subject in a round."""
+    """The first and the last scan of one subject in a round."""
 
     since: datetime
     last: Scan
 
 
 class Subjects(msgspec.Struct, frozen=True, kw_only=True):
-    """Those of a round about which its scans alone do not tell enough."""
+    """The subjects of a round that its scans alone are not enough to judge."""
 
     tickets: dict[UUID, Span]
-    """That were seen before."""
+    """Tickets that were seen before this round."""
     gates: dict[UUID, Span]
     erring: dict[UUID, DeviceError]
     """Devices that made an error just now, and the last of them. About the others nothing has become
@@ -173,8 +173,8 @@ def _add(spans: dict[K, Span], subject: K, scan: Scan) -> None:
         span.last = scan
 
 
-def questions_of(subjects: Subjects, policies: Mapping[UUID, ScanPolicy]) -> Questions:
-    return Questions(
+def questions_of(subjects: Subjects, policies: Mapping[UUID, ScanPolicy]) -> WatchQuestions:
+    return WatchQuestions(
         tickets=[
             _ask_ticket(ticket_id, span, policies[span.last.event_id])
             for ticket_id, span in subjects.tickets.items()

@@ -14,7 +14,7 @@ from hashlib import sha256
 import msgspec
 from msgspec import Raw
 
-from voelgoed.scanning.model.manifests import DeltaDoesNotFit, Head, Settings, Tail
+from voelgoed.scanning.model.manifests import DeltaDoesNotFit, Head, ManifestSettings, Tail
 
 ALGORITHM = "HMAC-SHA256="
 HASH = "sha256:"
@@ -42,7 +42,7 @@ def moment_text(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
 
 
-def settings_text(settings: Settings) -> bytes:
+def settings_text(settings: ManifestSettings) -> bytes:
     """As it stands in a manifest: an object without its braces."""
     return msgspec.json.encode(settings)[1:-1]
 
@@ -56,9 +56,9 @@ def delta_text(
     head: Head, since: int, content_hash: str, settings: bytes | None, entries: bytes
 ) -> bytes:
     """The settings, and those entries, that are not as they were in the version `since`."""
-    told = _fields(head, _DELTA_HEAD, since=since, content_hash=content_hash)
+    fields = _fields(head, _DELTA_HEAD, since=since, content_hash=content_hash)
     changed = b"" if settings is None else b'"settings":{%b}' % settings
-    return _object(told, changed, entries)
+    return _object(fields, changed, entries)
 
 
 def content_hash(document: bytes) -> str:
@@ -107,7 +107,7 @@ def cut(body: bytes) -> tuple[bytes, Tail] | None:
 
 
 def verify(body: bytes, api_key: str) -> bytes | None:
-    """The manifest, or the delta, if it was made for whoever has this key."""
+    """The manifest or delta that was signed with this key; None where the signature is wrong."""
     parts = cut(body)
     if parts is None:
         return None
@@ -132,10 +132,10 @@ def apply_delta(document: bytes, delta: bytes) -> bytes:
             _members({name: settings[name] for name in _SETTINGS}),
             b",".join(entries[each] for each in sorted(entries)),
         )
-        wanted = msgspec.json.decode(new["content_hash"], type=str)
+        expected = msgspec.json.decode(new["content_hash"], type=str)
     except (KeyError, *_UNREADABLE) as fault:
         raise DeltaDoesNotFit() from fault
-    if content_hash(after) != wanted:
+    if content_hash(after) != expected:
         raise DeltaDoesNotFit()
     return after
 
@@ -160,10 +160,10 @@ def _read(text: bytes) -> dict[str, Raw]:
 
 
 def _fields(head: Head, names: Iterable[str], **others: object) -> dict[str, bytes]:
-    told = {name: getattr(head, name) for name in _HEAD} | others
-    told["generated_at"] = moment_text(head.generated_at)
-    told["expires_at"] = moment_text(head.expires_at)
-    return {name: msgspec.json.encode(told[name]) for name in names}
+    values = {name: getattr(head, name) for name in _HEAD} | others
+    values["generated_at"] = moment_text(head.generated_at)
+    values["expires_at"] = moment_text(head.expires_at)
+    return {name: msgspec.json.encode(values[name]) for name in names}
 
 
 def _object(head: Mapping[str, bytes | Raw], settings: bytes, entries: bytes) -> bytes:

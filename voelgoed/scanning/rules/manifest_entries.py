@@ -57,7 +57,7 @@ def _trimmed(part: bytes) -> bytes:
     return part.strip(b",")
 
 
-def _place(entries: bytes, wanted: bytes, low: int) -> tuple[int, int]:
+def _place(entries: bytes, ticket_id: bytes, low: int) -> tuple[int, int]:
     """Where the entry of this ticket begins and ends, or where it belongs."""
     high = len(entries)
     while low < high:
@@ -67,9 +67,9 @@ def _place(entries: bytes, wanted: bytes, low: int) -> tuple[int, int]:
             high = middle
             continue
         found = entries[at + len(_BEGIN) : at + len(_BEGIN) + _ID_BYTES]
-        if found == wanted:
+        if found == ticket_id:
             return at, _end(entries, at)
-        if found < wanted:
+        if found < ticket_id:
             low = at + len(_BEGIN)
         else:
             high = middle

@@ -1,4 +1,4 @@
-"""From what the tables say to what of it a manifest tells, the same for all tickets."""
+"""Makes a manifest's settings, which are the same for all tickets, from the tables."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ from voelgoed.scanning.model.manifests import (
     ManifestEvent,
     ManifestGate,
     ManifestKey,
+    ManifestSettings,
     ManifestTicketType,
     ManifestZone,
     SeatNotes,
-    Settings,
 )
 from voelgoed.scanning.rules.manifest import moment_text
 from voelgoed.seating.rules.plan import COMPANION, RESTRICTED_VIEW, WHEELCHAIR, Plan
@@ -33,10 +33,10 @@ def settings_of(
     plan: Plan | None,
     types: Sequence[TicketType],
     public_keys: Mapping[int, bytes],
-) -> Settings:
+) -> ManifestSettings:
     """Gates by their codes, types and keys by their numbers."""
     codes = {gate.id: gate.code for gate in gates}
-    return Settings(
+    return ManifestSettings(
         event=_event(event, dedup_window_s),
         gates=[_gate(gate) for gate in sorted(gates, key=lambda gate: gate.code)],
         zones=[] if plan is None else _zones(plan),

@@ -1,4 +1,4 @@
-"""What followers of a gate, and of an event's occupancy, are told."""
+"""The messages that followers of a gate, and of an event's occupancy, get."""
 
 from datetime import datetime
 from typing import Literal
@@ -20,7 +20,7 @@ def gate_topic(gate_id: UUID) -> str:
 
 
 def device_topic(device_id: UUID) -> str:
-    """Which only the device itself follows."""
+    """The topic that only the device itself follows."""
     return f"device:{device_id}"
 
 
@@ -29,9 +29,9 @@ def device_changed(device_id: UUID) -> dict[str, object]:
 
 
 def passed(scan: Scan, seat: SeatInfo | None) -> dict[str, object]:
-    """To those at the gate."""
+    """The message to followers of the gate."""
     at = scan.scanned_at_canonical
-    told: dict[str, object] = {
+    message: dict[str, object] = {
         "event": "ticket_admitted" if scan.direction == "entry" else "ticket_exited",
         "scan_id": scan.id,
         "ticket_code": scan.ticket_code,
@@ -43,12 +43,12 @@ def passed(scan: Scan, seat: SeatInfo | None) -> dict[str, object]:
         "timestamp": at,
     }
     if (warning := warning_of(scan)) is not None:
-        told["warning"] = warning
-    return told
+        message["warning"] = warning
+    return message
 
 
 def corrected(ticket_id: UUID, ticket_code: str) -> dict[str, object]:
-    """A supervisor changed what is known of a ticket; who counts, reads again."""
+    """A supervisor changed what is known of a ticket; apps that show counts read them again."""
     return {"event": "ticket_corrected", "ticket_id": ticket_id, "ticket_code": ticket_code}
 
 
@@ -84,12 +84,12 @@ def counted(scan: Scan, gates: msgspec.Raw | None = None) -> dict[str, object]:
 
 
 def recounted(event_id: UUID) -> dict[str, object]:
-    """The counts were put right; who shows them, reads again."""
+    """The counts were repaired; apps that show them read them again."""
     return {"event": "occupancy_corrected", "event_id": event_id}
 
 
 def batch_topic(batch_id: UUID) -> str:
-    """Which the device follows that brings it."""
+    """The topic that the device follows that delivers the batch."""
     return f"batch:{batch_id}"
 
 

@@ -23,7 +23,13 @@ from voelgoed.scanning.model.offline import Decision, Entry, Manifest, Shown, Un
 from voelgoed.scanning.rules.decision import Case, decide
 from voelgoed.scanning.rules.manifest import barcode_hash, code_hash
 from voelgoed.scanning.rules.outcomes import colour_of, outcome_of
-from voelgoed.scanning.rules.own_scans import OwnScans, Story, inside_of, story_of, unknown_to
+from voelgoed.scanning.rules.own_scans import (
+    OwnHistory,
+    OwnScans,
+    history_with,
+    inside_of,
+    unknown_to,
+)
 from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.rules.register import Register
 from voelgoed.ticketing.rules.barcode import Barcode, event_hint, read_barcode, verify_barcode
@@ -59,31 +65,32 @@ def decide_offline(
         return lacks
     here = register.gates[gate]
     found = _find(register, text)
-    story = _story(register, found.ticket_id, own)
+    known = _own_history(register, found.ticket_id, own)
     case = Case(
         attempt=Attempt(at=at, direction=direction, issue=found.issue),
         event=_event(register.manifest),
         gate=_gate(here, inside_of(register, here, own)),
         ticket=found.ticket,
-        history=story.history,
+        history=known.history,
     )
-    return _decision(register, found, decide(case), story)
+    return _decision(register, found, decide(case), known)
 
 
 def lacking(
     register: Register, *, gate: str, direction: Direction, at: datetime
 ) -> Undecided | None:
-    """To decide at all, whoever comes. Whoever is inside may go, however old the manifest is."""
+    """What the device lacks to decide anything; None where it lacks nothing. A person who is inside may
+    leave, however old the manifest is."""
     if direction == "entry" and at > register.manifest.expires_at:
         return "manifest_expired"
     return None if gate in register.gates else "gate_unknown"
 
 
-def _story(register: Register, ticket_id: UUID | None, own: OwnScans) -> Story:
+def _own_history(register: Register, ticket_id: UUID | None, own: OwnScans) -> OwnHistory:
     if ticket_id is None:
-        return story_of(register.manifest, None, [])
+        return history_with(register.manifest, None, [])
     manifest, entry = register.manifest, register.by_ticket.get(ticket_id)
-    return story_of(manifest, entry, unknown_to(manifest, entry, own.get(ticket_id, ())))
+    return history_with(manifest, entry, unknown_to(manifest, entry, own.get(ticket_id, ())))
 
 
 def _find(register: Register, text: str) -> _Found:
@@ -226,7 +233,7 @@ def _gate(gate: ManifestGate, inside: int) -> GateFacts:
     )
 
 
-def _decision(register: Register, found: _Found, verdict: Verdict, story: Story) -> Decision:
+def _decision(register: Register, found: _Found, verdict: Verdict, known: OwnHistory) -> Decision:
     outcome = outcome_of(verdict.reason)
     return Decision(
         verdict=verdict,
@@ -235,14 +242,14 @@ def _decision(register: Register, found: _Found, verdict: Verdict, story: Story)
         ticket_id=found.ticket_id,
         barcode_hash=found.barcode_hash,
         is_forged=found.is_forged,
-        shown=_shown(register, found, story),
+        shown=_shown(register, found, known),
     )
 
 
-def _shown(register: Register, found: _Found, story: Story) -> Shown:
+def _shown(register: Register, found: _Found, known: OwnHistory) -> Shown:
     if found.ticket is None or found.ticket_id is None:
         return Shown()
-    last, gate = story.history.last_scanned_at, register.gates.get(story.last_gate or "")
+    last, gate = known.history.last_scanned_at, register.gates.get(known.last_gate or "")
     return Shown(
         seat=found.seat,
         zone=register.zone_names.get(found.ticket.zone_id) if found.ticket.zone_id else None,

@@ -48,9 +48,9 @@ class OfflineScan(msgspec.Struct, frozen=True, kw_only=True):
     """How far that moment may be wrong."""
     outcome: Outcome
     refusal: Refusal | None = None
-    """Why it is not taken: it stays on the device."""
+    """Why the scan is not accepted, so that it stays on the device; None where it is."""
     refusal_if_new: Refusal | None = None
-    """Why it is not taken, unless it is known already."""
+    """Why the scan is not accepted if it is new; None where nothing is wrong with it."""
     signature: str | None = None
     is_signed: bool | None = None
     """Whether the signature is the device's, of a scan that came with a file; None for any other."""
@@ -103,19 +103,19 @@ class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
 
 def question_about(scans: Sequence[OfflineScan], batch_ids: Sequence[UUID]) -> SyncQuestion:
     """What must be known to decide about these scans."""
-    taken = [each for each in scans if each.refusal is None]
-    moments = [each.at for each in taken]
+    accepted = [each for each in scans if each.refusal is None]
+    moments = [each.at for each in accepted]
     return SyncQuestion(
         batch_ids=batch_ids,
         device_ids=list({each.device.id for each in scans}),
-        scan_ids=[each.scan_id for each in taken],
-        ticket_ids=list({each.ticket_id for each in taken if each.ticket_id}),
-        codes=list({each.presented.code for each in taken if each.presented}),
+        scan_ids=[each.scan_id for each in accepted],
+        ticket_ids=list({each.ticket_id for each in accepted if each.ticket_id}),
+        codes=list({each.presented.code for each in accepted if each.presented}),
         barcode_hashes=list(
-            {each.barcode_hash for each in taken if each.barcode_hash and not each.presented}
+            {each.barcode_hash for each in accepted if each.barcode_hash and not each.presented}
         ),
-        gate_ids=list({each.gate for each in taken if isinstance(each.gate, UUID)}),
-        gate_codes=list({each.gate for each in taken if isinstance(each.gate, str)}),
+        gate_ids=list({each.gate for each in accepted if isinstance(each.gate, UUID)}),
+        gate_codes=list({each.gate for each in accepted if isinstance(each.gate, str)}),
         oldest=min(moments, default=EARLIEST) - NEIGHBOURS_WITHIN,
         newest=max(moments, default=EARLIEST) + NEIGHBOURS_WITHIN,
     )

@@ -34,7 +34,7 @@ _REASONS: dict[Outcome, Reason] = {
 
 
 def outcome_of(reason: Reason | None) -> Outcome:
-    """None: let through."""
+    """The outcome that a device reports for a reason; None means that somebody was let through."""
     return "valid" if reason is None else OUTCOMES[reason]
 
 

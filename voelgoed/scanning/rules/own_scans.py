@@ -1,4 +1,4 @@
-"""What a manifest tells of a ticket, and what a device knows besides: whom it let through itself."""
+"""A ticket's history as a device knows it: the manifest's entry, and the device's own scans."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -14,11 +14,11 @@ from voelgoed.scanning.rules.facts import NOBODY_CAME
 from voelgoed.scanning.rules.register import Register
 
 OwnScans = Mapping[UUID, Sequence[OwnScan]]
-"""By ticket, in whatever order."""
+"""A device's own scans by ticket, in any order."""
 
 
-class Story(msgspec.Struct, frozen=True):
-    """Of a ticket, as far as a device knows it."""
+class OwnHistory(msgspec.Struct, frozen=True):
+    """The history of one ticket, as far as the device knows it."""
 
     history: History
     last_gate: str | None
@@ -40,8 +40,8 @@ def _is_counted(manifest: Manifest, last: datetime | None, scan: OwnScan) -> boo
     return scan.direction == "entry" and scan.at == last
 
 
-def story_of(manifest: Manifest, entry: Entry | None, unknown: Sequence[OwnScan]) -> Story:
-    """The manifest's, and then what it does not know. An entry before its last one counts, but
+def history_with(manifest: Manifest, entry: Entry | None, unknown: Sequence[OwnScan]) -> OwnHistory:
+    """The manifest's history with the scans added that it does not know. An entry before its last one counts, but
     changes neither when somebody last came nor whether they are inside."""
     before = _history_of(entry)
     entries, last = before.entries, before.last_scanned_at
@@ -64,7 +64,7 @@ def story_of(manifest: Manifest, entry: Entry | None, unknown: Sequence[OwnScan]
         inside_day=inside,
         left_at=left,
     )
-    return Story(history, gate)
+    return OwnHistory(history, gate)
 
 
 def _history_of(entry: Entry | None) -> History:
@@ -91,13 +91,13 @@ def inside_of(register: Register, gate: ManifestGate, own: OwnScans) -> int:
         entry = register.by_ticket.get(ticket_id)
         unknown = unknown_to(manifest, entry, scans)
         if unknown:
-            before, after = (story_of(manifest, entry, some) for some in ([], unknown))
+            before, after = (history_with(manifest, entry, some) for some in ([], unknown))
             inside += _is_inside(register, after, gate)
             inside -= _is_inside(register, before, gate)
     return max(inside, 0)
 
 
-def _is_inside(register: Register, story: Story, gate: ManifestGate) -> bool:
-    """By this gate, since whatever day."""
-    is_inside = story.history.inside_day is not None
-    return is_inside and register.gates.get(story.last_gate or "") is gate
+def _is_inside(register: Register, known: OwnHistory, gate: ManifestGate) -> bool:
+    """Whether the ticket's holder is inside by this gate, since whatever day."""
+    is_inside = known.history.inside_day is not None
+    return is_inside and register.gates.get(known.last_gate or "") is gate

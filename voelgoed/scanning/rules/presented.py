@@ -14,7 +14,7 @@ CODE_LENGTHS = range(CODE_SYMBOLS, CODE_SYMBOLS + 3)
 
 
 def read_presented(text: str) -> Presented | None:
-    """None where it is nothing of ours, whoever's barcode it may be."""
+    """The code or barcode in a text; None where it is neither a code nor a barcode of ours."""
     if len(text) <= TYPED_MAX:
         code = read_code(text)
         return None if code is None else Presented(text, code, None)

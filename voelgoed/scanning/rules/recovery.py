@@ -24,11 +24,11 @@ from voelgoed.scanning.rules.reconcile import corrected, frozen_prefix
 from voelgoed.scanning.rules.scan_signatures import SignedFields, is_signed_by
 
 _FILES = UUID("0b1f7c64-8a5e-5d0e-9d3b-6f1d1c7a2e10")
-"""Random, for names of files."""
+"""A random namespace for ids that are made from files."""
 
 
 def batch_id_of(fingerprint: str) -> UUID:
-    """The same file is the same import, whoever brings it and however often."""
+    """The same file is the same import, however often and by whom it is imported."""
     return uuid5(_FILES, fingerprint)
 
 
@@ -58,7 +58,8 @@ def which_are_signed(scans: Sequence[SignedScan], api_keys: Sequence[str]) -> li
 def doubts_about(
     scanned_at: datetime, clock: DeviceClock, device: Device, now: datetime
 ) -> list[Doubt]:
-    """Nothing is refused for its moment: that is why it could not be sent."""
+    """What is odd about a scan's moment. It is not refused for that: a wrong clock may be why the device
+    could not send it."""
     at, doubts = canonical(scanned_at, clock), list[Doubt]()
     if at < device.created_at:
         doubts.append("before_pairing")
@@ -166,5 +167,5 @@ def _corrected(scan_id: UUID, outcome: Outcome, facts: SyncFacts) -> HistoryScan
     return corrected(known, known.ticket_id, outcome, dt.date.fromisoformat(day))
 
 
-def recovery_told(what: str, batch_id: UUID, device_id: UUID, scans: int) -> dict[str, object]:
+def recovery_message(what: str, batch_id: UUID, device_id: UUID, scans: int) -> dict[str, object]:
     return {"event": what, "batch_id": batch_id, "device_id": device_id, "scans": scans}

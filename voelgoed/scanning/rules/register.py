@@ -27,7 +27,7 @@ class Register:
 
 
 def read_manifest(document: bytes) -> Manifest:
-    """Of a document whose signature was verified."""
+    """Reads a document whose signature was verified."""
     return _manifest.decode(document)
 
 

@@ -33,8 +33,8 @@ def sign_scan(fields: SignedFields, api_key: str) -> str:
 def is_signed_by(signature: str, fields: SignedFields, api_key: str) -> bool:
     """Only the one way of writing a signature is accepted, and how much of it was right takes no
     time to tell."""
-    wanted = sign_scan(fields, api_key)
-    return hmac.compare_digest(signature.encode(), wanted.encode())
+    expected = sign_scan(fields, api_key)
+    return hmac.compare_digest(signature.encode(), expected.encode())
 
 
 def signature_of(message: bytes, api_key: str) -> str:

@@ -78,7 +78,7 @@ class SyncPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A scan comes before its ticket's checkpoint: whole histories must be read, and all decided again."""
 
     @property
-    def taken(self) -> list[DeliveryPlan]:
+    def to_write(self) -> list[DeliveryPlan]:
         """Those with which something is to be written."""
         return [each for each in self.deliveries if each.batch is not None]
 
@@ -88,8 +88,8 @@ def decide(
 ) -> SyncPlan:
     """No two of the requests have the same batch id. `new_ids` are fresh ids for conflicts."""
     looked_at = [_look_at(request, facts, now) for request in requests]
-    taken = [each.request for each in looked_at if each.gate is not None]
-    scans = [scan for request in taken for scan in request.scans]
+    readable = [each.request for each in looked_at if each.gate is not None]
+    scans = [scan for request in readable for scan in request.scans]
     judged = judge_scans(scans, facts, now, "offline_sync", new_ids)
     results = iter(judged.results)
     return SyncPlan(

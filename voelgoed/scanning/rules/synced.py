@@ -1,4 +1,4 @@
-"""What a scan is asked that was made some time ago, and what not any more."""
+"""The facts by which a scan is judged that became known later than it was made."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -18,12 +18,12 @@ from voelgoed.scanning.rules.facts import gate_facts
 from voelgoed.ticketing.model.admissions import Reissued, ScannedTicket
 
 NO_ISSUE = 0
-"""Of a barcode that is not the ticket's present one."""
+"""The issue of a barcode that is not the ticket's present one."""
 _WAS_LIVE: frozenset[EventStatus] = frozenset({"live", "ended", "archived"})
 
 
 def at_sync(event: EventFacts) -> EventFacts:
-    """It may be over by now; whether it was then, its end tells."""
+    """The event as it was: one that has ended since was live, and its end says until when."""
     return msgspec.structs.replace(event, status="live") if event.status in _WAS_LIVE else event
 
 
@@ -43,7 +43,7 @@ def status_then(ticket: ScannedTicket, facts: TicketFacts, at: datetime) -> Tick
 
 
 def lasting(reason: Reason | None) -> Reason | None:
-    """Of what we had against a scan: what holds though a device let somebody in."""
+    """The reason against a scan if it still holds after a device let the person in; None if not."""
     return None if reason in REASONS_THAT_PASS else reason
 
 

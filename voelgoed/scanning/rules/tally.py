@@ -21,12 +21,12 @@ class Place:
     inside: int = 0
     irregular: int = 0
     ahead: int = 0
-    """By how much it will change, as far as that has not been told."""
+    """By how much later moves of the batch still change `inside`."""
 
 
 @dataclass(eq=False, slots=True)
 class Move:
-    """One admitted scan. Whoever comes in and counts as inside already has left unseen."""
+    """One admitted scan. A person who comes in while counted as inside has left unseen."""
 
     at: Sequence[Place]
     """Where, and on which day, somebody passed: the event, the gate, and perhaps a zone."""
@@ -34,7 +34,7 @@ class Move:
     """Where they counted as inside until then."""
     is_entry: bool
     is_irregular: bool = False
-    """Who leaves had come in without a right to."""
+    """The person who leaves had come in without a right to."""
 
 
 class Tally:
@@ -47,7 +47,7 @@ class Tally:
     def presence(
         self, event_id: UUID, day: dt.date, gate_id: UUID, zone_id: UUID | None
     ) -> Sequence[Place]:
-        """Of somebody who came in there and then."""
+        """The places where a person counts who came in at that gate on that day."""
         known = self._presences.get((gate_id, zone_id, day))
         if known is None:
             known = [self._place(event_id, day, "event", event_id)]

@@ -159,7 +159,7 @@ async def count_ticket_scans(tx: Transaction, asked: Sequence[TicketQuestion]) -
 
 
 async def find_sightings(tx: Transaction, asked: Sequence[TicketQuestion]) -> list[Sighting]:
-    """Without admissions that were annulled: whoever the turnstile refused may try another."""
+    """Annulled admissions are left out: a person whom a turnstile refused may try another."""
     return await tx.rows(
         Sighting,
         """

@@ -173,17 +173,17 @@ async def note_seen(tx: Transaction, signs: Sequence[SignOfLife]) -> int:
     older by more than a few seconds: a device that scans all the time is not written all the time."""
     return await tx.run(
         """
-        WITH told AS (
+        WITH sign AS (
             SELECT device_id, key_version, seen_at
               FROM json_to_recordset($1::json)
                 AS new (device_id uuid, key_version integer, seen_at timestamptz)
         ), locked AS (
-            SELECT device.id, told.seen_at
+            SELECT device.id, sign.seen_at
               FROM scan_device AS device
-              JOIN told ON told.device_id = device.id AND told.key_version = device.key_version
+              JOIN sign ON sign.device_id = device.id AND sign.key_version = device.key_version
              WHERE device.deleted_at IS NULL
                AND (device.last_seen_at IS NULL
-                    OR device.last_seen_at < told.seen_at - interval '10 seconds')
+                    OR device.last_seen_at < sign.seen_at - interval '10 seconds')
              ORDER BY device.id FOR NO KEY UPDATE OF device  -- so that nobody waits in a circle
         )
         UPDATE scan_device SET last_seen_at = greatest(last_seen_at, locked.seen_at)
@@ -286,7 +286,7 @@ async def find_pairing_owner(database: Database, token_hash: bytes) -> UUID | No
 
 
 async def use_pairing(tx: Transaction, token_hash: bytes, device_id: UUID) -> PairingRow | None:
-    """None to whoever comes second, at the same moment or later. The device is the one that the pairing
+    """None where the token was used already, or at the same moment. The device is the one that the pairing
     names, else the one given."""
     return await tx.row(
         PairingRow,

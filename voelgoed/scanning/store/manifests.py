@@ -5,7 +5,7 @@ from uuid import UUID
 import msgspec
 
 from voelgoed.infra.database import Transaction
-from voelgoed.scanning.model.manifests import GateInside, Manifest, Versions
+from voelgoed.scanning.model.manifests import GateInside, StoredManifest, Versions
 
 
 async def lock_manifest(tx: Transaction, event_id: UUID) -> None:
@@ -15,7 +15,7 @@ async def lock_manifest(tx: Transaction, event_id: UUID) -> None:
     )
 
 
-async def find_manifest(tx: Transaction, event_id: UUID) -> Manifest | None:
+async def find_manifest(tx: Transaction, event_id: UUID) -> StoredManifest | None:
     return await tx.row(
         _manifest,
         """
@@ -34,7 +34,7 @@ class Version(msgspec.Struct, frozen=True):
 
 
 async def find_versions(tx: Transaction, event_ids: Sequence[UUID]) -> list[Version]:
-    """Of events for which one was built."""
+    """The present version of each event's manifest, for events that have one."""
     return await tx.rows(
         Version,
         "SELECT event_id, version FROM manifest WHERE event_id = ANY($1::uuid[])",
@@ -55,7 +55,7 @@ async def find_document(tx: Transaction, event_id: UUID, version: int) -> bytes 
 async def write_entries(
     tx: Transaction, event_id: UUID, entries: Sequence[str], version: int
 ) -> None:
-    """Those that are otherwise from this version on."""
+    """Writes the entries that changed with this version."""
     await tx.run(
         """
         INSERT INTO manifest_entry (organization_id, event_id, ticket_id, entry, version)
@@ -87,7 +87,7 @@ async def list_entries_since(
     )
 
 
-async def write_manifest(tx: Transaction, manifest: Manifest, document: bytes) -> None:
+async def write_manifest(tx: Transaction, manifest: StoredManifest, document: bytes) -> None:
     await tx.run(
         """
         INSERT INTO manifest (organization_id, event_id, version, generated_at, event_name, expires_at,
@@ -125,7 +125,7 @@ async def write_manifest(tx: Transaction, manifest: Manifest, document: bytes) -
 async def note_checked(
     tx: Transaction, event_id: UUID, fingerprint: str, seen_xid: int, at: datetime
 ) -> None:
-    """That nothing has changed."""
+    """Records that nothing has changed."""
     await tx.run(
         """
         UPDATE manifest SET fingerprint = $2, seen_xid = $3, checked_at = $4 WHERE event_id = $1
@@ -152,6 +152,6 @@ async def count_versions(tx: Transaction, event_id: UUID) -> list[Versions]:
     )
 
 
-def _manifest(occupancy: list[dict[str, object]], **columns: object) -> Manifest:
+def _manifest(occupancy: list[dict[str, object]], **columns: object) -> StoredManifest:
     inside = msgspec.convert(occupancy, list[GateInside])
-    return Manifest(occupancy=inside, **columns)  # pyright: ignore[reportArgumentType]
+    return StoredManifest(occupancy=inside, **columns)  # pyright: ignore[reportArgumentType]

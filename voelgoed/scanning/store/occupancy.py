@@ -39,7 +39,7 @@ class _OccupancyRow(msgspec.Struct, frozen=True):
 
 
 async def read_occupancy_facts(tx: Transaction, event_id: UUID) -> OccupancyFacts:
-    """At one moment."""
+    """Reads who is inside, at one moment."""
     found = await tx.row(
         _OccupancyRow,
         """

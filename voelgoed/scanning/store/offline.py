@@ -36,7 +36,7 @@ from voelgoed.ticketing.model.admissions import Attendance, Reissued, ScannedTic
 T = TypeVar("T")
 NOBODY = UUID(int=0)
 NEARBY_MAX = 200
-"""Entries of each gate that are read to tell how fast a device scanned."""
+"""Entries of each gate that are read to find how fast a device scanned."""
 
 
 class _Facts(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ class _Key(msgspec.Struct, frozen=True):
     event_id: UUID
     number: int
     public_key: str
-    """In hex."""
+    """The public key in hex."""
 
 
 class HistoryCheckpoint(msgspec.Struct, frozen=True, kw_only=True):

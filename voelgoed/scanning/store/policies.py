@@ -6,7 +6,7 @@ from voelgoed.scanning.model.policies import ScanPolicy
 
 
 async def find_policies(tx: Transaction, event_ids: Sequence[UUID]) -> list[ScanPolicy]:
-    """Of those events that have one."""
+    """The policies of those events that have one."""
     return await tx.rows(
         ScanPolicy,
         """

@@ -66,7 +66,7 @@ async def find_kept_ids(tx: Transaction, batch_id: UUID) -> list[UUID]:
 async def list_scans(
     tx: Transaction, scan_ids: Sequence[UUID], after: UUID | None, limit: int
 ) -> list[RecoveredScan]:
-    """As they stand."""
+    """The scans of an import, as they stand now."""
     return await tx.rows(
         RecoveredScan,
         """

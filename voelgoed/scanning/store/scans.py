@@ -29,7 +29,7 @@ async def find_scans(tx: Transaction, scan_ids: Sequence[UUID]) -> list[Scan]:
 async def insert_annulments(
     tx: Transaction, scan_ids: Sequence[UUID], ticket_id: UUID, event_id: UUID, annulled: Annulled
 ) -> int:
-    """Of those that were not annulled before."""
+    """Annuls those scans that were not annulled before."""
     return await tx.run(
         """
         INSERT INTO scan_annulment (organization_id, scan_id, event_id, ticket_id, reason, actor_id,
@@ -48,7 +48,7 @@ async def insert_annulments(
 
 
 async def list_scans_of(tx: Transaction, ticket_id: UUID, limit: int) -> list[PastScan]:
-    """As they stand."""
+    """The scans of a ticket, as they stand now."""
     return await tx.rows(
         PastScan,
         """

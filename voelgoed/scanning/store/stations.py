@@ -21,7 +21,7 @@ async def find_devices(tx: Transaction, device_ids: Sequence[UUID]) -> list[Scan
 async def find_gates(
     tx: Transaction, device_ids: Sequence[UUID], gate_ids: Sequence[UUID] = ()
 ) -> list[ScanningGate]:
-    """Those where the devices are, and these."""
+    """The gates where the devices are, and the gates given."""
     return await tx.rows(
         ScanningGate,
         """
