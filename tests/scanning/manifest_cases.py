@@ -116,6 +116,7 @@ def a_gate(
     rules = AccessRules(
         zones=zones,
         max_concurrent=most,
+        hard_capacity_limit=most,
         entry_rules=["check_ticket_valid", "check_not_duplicate"],
     )
     return ManifestGate(

@@ -87,6 +87,7 @@ def a_gate(code: str, gate_id: UUID, **changes: Any) -> dict[str, Any]:
     rules = {
         "zones": changes.pop("zones", None),
         "max_concurrent": changes.pop("max_concurrent", None),
+        "hard_capacity_limit": changes.pop("hard_capacity_limit", None),
         "entry_rules": ["check_ticket_valid", "check_not_duplicate"],
     }
     usual = {"gate_id": code, "id": str(gate_id), "name": f"Gate {code}", "status": "open"}
@@ -184,7 +185,7 @@ LEFT = "2026-06-05T17:59:00.000000Z"
 ADMITTED = "admitted"
 STANDS = {"text": of_the_field(STANDING)}
 NEW = {"text": of_the_field()}
-FULL = gates(max_concurrent=2) | {"occupancy": [{"gate_id": "north", "inside": 1}]}
+FULL = gates(hard_capacity_limit=2) | {"occupancy": [{"gate_id": "north", "inside": 1}]}
 """CapacityCheck for one more."""
 
 

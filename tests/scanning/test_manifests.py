@@ -50,7 +50,8 @@ async def test_it_has_these_fields_and_no_others(world: World, clock: MovableClo
         "status": "open",
         "access_rules": {
             "zones": None,
-            "max_concurrent": None,
+            "max_concurrent": 500,
+            "hard_capacity_limit": None,
             "entry_rules": ["check_ticket_valid", "check_not_duplicate"],
         },
     }
@@ -359,7 +360,7 @@ async def test_limited_gates_tell_who_is_inside(
     reader = await a_reader(world)
     codes = [gate.code for gate in world.gates]
     assert reader.manifest["occupancy"] == [{"gate_id": code, "inside": 0} for code in codes]
-    assert reader.manifest["gates"][0]["access_rules"]["max_concurrent"] == 5
+    assert reader.manifest["gates"][0]["access_rules"]["hard_capacity_limit"] == 5
     await world.scan(reader.device, ticket.code)
     clock.ahead += LATER
     await reader.update()

@@ -48,6 +48,9 @@ class ManifestEvent(msgspec.Struct, frozen=True, kw_only=True):
 class AccessRules(msgspec.Struct, frozen=True, kw_only=True):
     zones: list[UUID] | None
     max_concurrent: int | None
+    """The gate's capacity; None where it has none. Nobody is denied because of it."""
+    hard_capacity_limit: int | None = None
+    """How many may be inside by the gate; None where everybody may."""
     entry_rules: list[str]
 
 

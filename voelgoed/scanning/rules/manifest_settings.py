@@ -73,7 +73,8 @@ def _gate(gate: Gate) -> ManifestGate:
         status=gate.status,
         access_rules=AccessRules(
             zones=gate.allowed_zones,
-            max_concurrent=gate.hard_capacity_limit,
+            max_concurrent=gate.capacity,
+            hard_capacity_limit=gate.hard_capacity_limit,
             entry_rules=ENTRY_RULES,
         ),
     )

@@ -228,7 +228,7 @@ def _gate(gate: ManifestGate, inside: int) -> GateFacts:
         id=gate.id,
         status=gate.status,
         allowed_zones=rules.zones,
-        hard_capacity_limit=rules.max_concurrent,
+        hard_capacity_limit=rules.hard_capacity_limit,
         inside=inside,
     )
 

@@ -84,7 +84,7 @@ def inside_of(register: Register, gate: ManifestGate, own: OwnScans) -> int:
     """How many are inside by this gate: as the manifest counted them, and as this device's own scans
     moved them since. Only counted where there is a limit, and there people stay counted overnight."""
     manifest = register.manifest
-    if gate.access_rules.max_concurrent is None:
+    if gate.access_rules.hard_capacity_limit is None:
         return 0
     inside = sum(each.inside for each in manifest.occupancy if each.gate_id == gate.gate_id)
     for ticket_id, scans in own.items():

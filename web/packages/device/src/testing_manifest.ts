@@ -44,7 +44,7 @@ export async function manifestOf(
   changes: Partial<Manifest> = {},
 ): Promise<Manifest> {
   const entries = Array.from({ length: tickets }, (_, index) => entryOf(index + 1));
-  const rules = { zones: null, max_concurrent: null, entry_rules: [] };
+  const rules = { zones: null, max_concurrent: null, hard_capacity_limit: null, entry_rules: [] };
   return {
     event_id: EVENT,
     event_name: 'Paris Music Festival',

@@ -23,7 +23,9 @@ export interface ManifestEvent {
 
 export interface AccessRules {
   zones: string[] | null;
+  /** The gate's capacity. Nobody is denied because of it. */
   max_concurrent: number | null;
+  hard_capacity_limit: number | null;
   entry_rules: string[];
 }
 

@@ -79,7 +79,11 @@ const manifest = shaped({
       id: text,
       name: text,
       status: oneOf(GATE_STATUSES),
-      access_rules: shaped({ zones: orNull(listOf(text)), max_concurrent: orNull(whole) }),
+      access_rules: shaped({
+        zones: orNull(listOf(text)),
+        max_concurrent: orNull(whole),
+        hard_capacity_limit: orNull(whole),
+      }),
     }),
   ),
   zones: listOf(shaped({ number: whole, zone: text, name: text })),

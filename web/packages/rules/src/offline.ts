@@ -71,8 +71,8 @@ function storyOfFound(register: Register, { ticket_id }: Found, own: OwnScans): 
 }
 
 function gateFacts({ id, status, access_rules }: ManifestGate, inside: number): GateFacts {
-  const { zones, max_concurrent } = access_rules;
-  return { id, status, allowed_zones: zones, hard_capacity_limit: max_concurrent, inside };
+  const { zones, hard_capacity_limit } = access_rules;
+  return { id, status, allowed_zones: zones, hard_capacity_limit, inside };
 }
 
 function decisionOf(register: Register, found: Found, verdict: Verdict, story: Story): Decision {

@@ -80,7 +80,7 @@ function historyOf(entry: Entry | undefined): History {
 /** How many are inside by this gate: as the manifest counted them, and as this device's own scans
  * moved them since. Only counted where there is a limit, and there people stay counted overnight. */
 export function insideOf(register: Register, gate: ManifestGate, own: OwnScans): number {
-  if (gate.access_rules.max_concurrent === null) return 0;
+  if (gate.access_rules.hard_capacity_limit === null) return 0;
   let inside = counted(register, gate);
   for (const [ticketId, scans] of own) {
     const entry = register.byTicket.get(ticketId);
