@@ -19,6 +19,8 @@ export const problems: Record<string, string> = {
   conflict_not_found: 'Daar is nie so ’n teenstrydigheid nie.',
   cross_site_request: 'Hierdie versoek het van ’n ander webwerf gekom.',
   delivery_id_reused: 'Hierdie nommer van ’n aflewering is al vir iets anders gebruik.',
+  device_already_paired:
+    'Daar is reeds ’n toestel met hierdie ID; ’n administrateur moet “Koppel weer” daarvoor kies.',
   device_inactive: 'Hierdie toestel is afgeskakel of herroep; koppel dit weer.',
   device_mismatch: 'Die sleutel behoort aan ’n ander toestel as die een wat genoem is.',
   device_not_assigned_to_gate: 'Hierdie toestel het geen hek nie; ’n toesighouer moet dit een gee.',
@@ -98,6 +100,8 @@ export const problems: Record<string, string> = {
   override_not_allowed:
     'Niemand kan met hierdie kaartjie ingelaat word nie; stuur die houer na die loket.',
   own_password: 'Jou eie wagwoord verander jy met jou huidige een.',
+  pairing_for_another_device:
+    'Hierdie koppeling is vir ’n ander toestel; laat ’n administrateur een vir hierdie toestel maak.',
   pairing_token_not_found:
     'Hierdie koppelkode is onbekend, reeds gebruik, of meer as vyf minute oud.',
   pairing_token_taken: 'Hierdie koppelkode is reeds in gebruik; laat die toestel ’n nuwe een wys.',
