@@ -87,6 +87,16 @@ async def test_a_plan_whose_gate_filled_up_meanwhile_is_not_written(world: World
     assert (await world.inside())["gate-0"] == 1
 
 
+async def test_a_plan_from_before_the_venue_was_declared_empty_is_not_written(world: World):
+    device, (first, second) = await world.device(), await world.tickets(2)
+    await world.scan(device, first.code)
+    plan = await planned(world, a_request(world, device, second.code))
+    path = f"/api/scanning/events/{world.event_id}/occupancy/resets"
+    assert (await world.ask("POST", path, {"reason": "closing"})).status_code == 201
+    assert not await is_written(world, plan)
+    assert (await world.inside())["event"] == 0
+
+
 async def test_a_plan_is_written_once(world: World):
     device, ticket = await world.device(), await world.ticket()
     plan = await planned(world, a_request(world, device, ticket.code))

@@ -20,6 +20,8 @@ from tests.scanning.support import World
 from tests.scanning.sync_support import send, signed, signed_batch
 
 PACKAGE = str(Path(voelgoed.__file__).parent)
+FOLLOW_UP = ("fraud-watch", "signs-of-life")
+"""Tasks that a request starts and nobody waits for: whether they run before the answer is luck."""
 DOMAINS = ("accounts", "events", "seating", "ticketing", "scanning")
 
 
@@ -35,7 +37,8 @@ class Passed:
         code = frame.f_code
         is_function = code.co_name != "<module>"
         is_ours = event == "call" and is_function and code.co_filename.startswith(PACKAGE)
-        if is_ours and asyncio.current_task() not in self._others:
+        task = asyncio.current_task()
+        if is_ours and task not in self._others and (not task or task.get_name() not in FOLLOW_UP):
             self.files.add(code.co_filename.removeprefix(PACKAGE + "/"))
 
     @property
