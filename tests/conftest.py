@@ -310,6 +310,7 @@ async def left_at_rest(
 
 
 async def at_rest(services: Services) -> None:
+    await services.scans.is_idle()
     await services.watch.is_idle()
     await services.signs_of_life.is_idle()
     await services.manifests.is_idle()

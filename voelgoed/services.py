@@ -106,7 +106,7 @@ def build_services(
     if mail.enabled:  # or they wait for a process that can send them
         ticketing_jobs.register_letters(jobs, letters)
     watch = FraudWatch(database)
-    scans = ScanPipeline(database, cache, watch)
+    scans = ScanPipeline(database, cache, live, watch)
     return Services(
         settings=settings,
         clock=clock,
@@ -142,6 +142,7 @@ async def running(services: Services, *, with_jobs: bool) -> AsyncGenerator[None
     finally:
         await services.jobs.stop()
         await services.manifests.stop()
+        await services.scans.stop()
         await services.watch.stop()
         await services.signs_of_life.stop()
         await services.live.stop()

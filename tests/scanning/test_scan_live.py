@@ -26,7 +26,7 @@ from tests.support import MovableClock, Tenant
 from voelgoed import live as module
 from voelgoed.events.model import Gate
 from voelgoed.infra.database import Message
-from voelgoed.scanning.actions import scan_pipeline
+from voelgoed.scanning.actions import scan_follow_up
 from voelgoed.services import Services
 
 
@@ -379,7 +379,7 @@ async def test_levels_are_of_the_day_on_which_somebody_comes(
     world: World, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ):
     """Also where they count as inside since another day, whose counts change too."""
-    monkeypatch.setattr(scan_pipeline, "LEVELS_S", 0.0)
+    monkeypatch.setattr(scan_follow_up, "LEVELS_S", 0.0)
     device, ticket = await world.device(), await world.ticket()
     assert await world.verdict(device, ticket.code) == "admitted"
     async with world.services.database.transaction(world.tenant.id) as tx:
@@ -400,7 +400,7 @@ async def test_levels_of_all_gates_are_told_now_and_then(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     """Every message says how full its own gate is."""
-    monkeypatch.setattr(scan_pipeline, "LEVELS_S", 3600.0)
+    monkeypatch.setattr(scan_follow_up, "LEVELS_S", 3600.0)
     device, tickets = await world.device(), await world.tickets(2)
     topic = of_event(world)
     async with socket(world, world.tenant.as_("organiser")) as staff:

@@ -65,11 +65,14 @@ class Batcher(Generic[K, I, R]):
         *,
         together_max: int,
         in_flight_max: int,
+        follow_up: Callable[[K], None] | None = None,
     ) -> None:
         """`work` gives one result or exception for each item, in their order. What it raises
         concerns all of them: they are then tried one by one, so that one bad item takes no other
-        with it."""
+        with it. `follow_up` is called when the items of a batch have their results; it may start what
+        nobody waits for."""
         self._work = work
+        self._follow_up = follow_up
         self._sizes = batch_sizes.labels(name)
         self._together_max = together_max
         self._in_flight_max = in_flight_max
@@ -133,6 +136,8 @@ class Batcher(Generic[K, I, R]):
                 return
             results = [fault]
         self._answer(batch, results)
+        if self._follow_up is not None:
+            self._follow_up(key)
 
     async def _run_each(
         self,

@@ -30,7 +30,7 @@ from voelgoed.scanning.model.admission import (
     Override,
     ScanRequest,
 )
-from voelgoed.scanning.model.occupancy import WrittenCounts
+from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.supervision import Annulment
 from voelgoed.scanning.rules import admit_batch
 from voelgoed.scanning.rules.facts import attendance_of
@@ -118,23 +118,25 @@ async def test_one_ticket_at_fifty_gates_enters_once(venue: Venue):
 @pytest.fixture
 def both_have_looked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two batches that are decided after both have been read."""
-    looked, plan = asyncio.Barrier(2), ScanPipeline._plan
+    looked, load = asyncio.Barrier(2), ScanPipeline._load
 
-    async def plan_later(
+    async def load_together(
         pipeline: ScanPipeline,
         tx: Transaction,
         requests: Sequence[ScanRequest],
-        facts: AdmissionFacts,
         hints: dict[str, LastEntry],
-    ) -> AdmissionPlan:
+    ) -> AdmissionFacts | None:
+        facts = await load(pipeline, tx, requests, hints)
+        if facts is None or pipeline.context.missing_layouts(facts.gates.values()):
+            return facts  # everything is read once more
         if not looked.broken and not hints:
             with contextlib.suppress(asyncio.BrokenBarrierError):
                 async with asyncio.timeout(20):
                     await looked.wait()
                 await looked.abort()  # who tries again does not wait for anybody
-        return await plan(pipeline, tx, requests, facts, hints)
+        return facts
 
-    monkeypatch.setattr(ScanPipeline, "_plan", plan_later)
+    monkeypatch.setattr(ScanPipeline, "_load", load_together)
 
 
 @on_two_nodes
@@ -296,7 +298,7 @@ async def test_who_is_let_in_by_hand_makes_no_room_for_others(
 
     async def the_larger_later(
         pipeline: ScanPipeline, tx: Transaction, plan: AdmissionPlan
-    ) -> WrittenCounts | None:
+    ) -> list[Counted] | None:
         if len(plan.decisions) == 2:
             await asyncio.wait_for(written.wait(), 20)
         counts = await commit(pipeline, tx, plan)

@@ -1,4 +1,4 @@
-"""What seldom changes and every scan needs: an event's days, and where its seats are."""
+"""What seldom changes and every scan needs: devices and gates, an event's days, and where its seats are."""
 
 import asyncio
 import time
@@ -12,10 +12,11 @@ from cachetools import LRUCache
 
 from voelgoed.events.model import EventDay
 from voelgoed.infra.cache import Cache
-from voelgoed.infra.database import Database
+from voelgoed.infra.database import Database, Transaction
 from voelgoed.scanning.model.scans import SeatInfo
-from voelgoed.scanning.model.stations import ScanningGate
-from voelgoed.scanning.store import stations
+from voelgoed.scanning.model.stations import ScanningGate, Stations, WantedStations
+from voelgoed.scanning.store.admission import read_stations
+from voelgoed.scanning.store.stations import find_days
 from voelgoed.seating.actions.views import load_layout
 from voelgoed.seating.rules.plan import Plan
 from voelgoed.ticketing.model.admissions import ScannedTicket, TicketPlace
@@ -23,6 +24,9 @@ from voelgoed.ticketing.rules.words import seat_notes
 
 log = structlog.get_logger()
 
+ORGANIZATIONS_MAX = 1_000
+STATIONS_MAX = 10_000
+"""Devices and gates of one organisation that are remembered; with more of them, only those of the last batch."""
 EVENTS_MAX = 1_000
 PLANS_WEIGHT_MAX = 500_000
 """The seats of all layouts that are kept in memory."""
@@ -38,24 +42,72 @@ class _Fetching:
     wanted_until: float
 
 
+def together(some: WantedStations, others: WantedStations) -> WantedStations:
+    return WantedStations(
+        some.device_ids | others.device_ids,
+        some.gate_ids | others.gate_ids,
+        some.event_ids | others.event_ids,
+    )
+
+
+def _is_in(some: WantedStations, others: WantedStations) -> bool:
+    return (
+        some.device_ids <= others.device_ids
+        and some.gate_ids <= others.gate_ids
+        and some.event_ids <= others.event_ids
+    )
+
+
+@dataclass(frozen=True)
+class _Remembered:
+    """Stations of one organisation, and what they were read for."""
+
+    wanted: WantedStations
+    stations: Stations
+
+
 class EventContext:
-    """Neither can be out of date: days belong to a version of their event, a layout never changes."""
+    """None of it can be out of date: stations are compared with the version that is read with every batch, days
+    belong to a version of their event, a layout never changes."""
 
     def __init__(self, database: Database, cache: Cache) -> None:
         self._database = database
         self._cache = cache
+        self._stations: LRUCache[UUID, _Remembered] = LRUCache(ORGANIZATIONS_MAX)
         self._days: LRUCache[tuple[UUID, int], Sequence[EventDay]] = LRUCache(EVENTS_MAX)
         self._plans: LRUCache[UUID, Plan] = LRUCache(
             PLANS_WEIGHT_MAX, getsizeof=lambda plan: len(plan) + 100
         )
         self._fetching: dict[UUID, _Fetching] = {}
 
+    async def stations(self, tx: Transaction, wanted: WantedStations) -> Stations:
+        """The stations as they were when they were last read. Whoever decides by them compares their version."""
+        remembered = self._stations.get(tx.organization_id)
+        if remembered is not None:
+            if _is_in(wanted, remembered.wanted):
+                return remembered.stations
+            both = together(wanted, remembered.wanted)
+            count = len(both.device_ids) + len(both.gate_ids) + len(both.event_ids)
+            wanted = both if count <= STATIONS_MAX else wanted
+        stations = await read_stations(tx, wanted)
+        self._stations[tx.organization_id] = _Remembered(wanted, stations)
+        return stations
+
+    def has_stations(self, organization_id: UUID, wanted: WantedStations) -> bool:
+        """Whether they were read, be it to find that there are none such."""
+        remembered = self._stations.get(organization_id)
+        return remembered is not None and _is_in(wanted, remembered.wanted)
+
+    def forget_stations(self, organization_id: UUID) -> None:
+        """They changed."""
+        self._stations.pop(organization_id, None)
+
     async def days(self, organization_id: UUID, gate: ScanningGate) -> Sequence[EventDay]:
         version = gate.event_id, gate.event_version
         days = self._days.get(version)
         if days is None:
             async with self._database.transaction(organization_id) as tx:
-                days = self._days[version] = await stations.find_days(tx, gate.event_id)
+                days = self._days[version] = await find_days(tx, gate.event_id)
         return days
 
     async def days_of(

@@ -1,11 +1,13 @@
 """Where online scans are answered: requested one by one, decided and written together.
 
 Each batch is loaded (`store/admission.py`), decided (`rules/admit_batch.py`) and written, and its plan
-says what to answer and to publish.
+says what to answer. What follows from it (`scan_follow_up.py`) begins when all have their answers.
 """
 
 import asyncio
+import contextlib
 import time
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
@@ -17,11 +19,12 @@ from voelgoed.infra.batcher import Batcher
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.database import AT_ONCE_LOCK_TIMEOUT_MS, Database, Transaction
 from voelgoed.infra.ids import new_id
+from voelgoed.infra.live import Live
 from voelgoed.infra.refusal import StorageBusy, StorageUnavailable, Unavailable
-from voelgoed.scanning.actions.event_context import EventContext
-from voelgoed.scanning.actions.figures import count_scans
+from voelgoed.scanning.actions.event_context import EventContext, together
 from voelgoed.scanning.actions.history_commit import reconcile_ticket
 from voelgoed.scanning.actions.last_scans import LastScans
+from voelgoed.scanning.actions.scan_follow_up import CommittedBatch, ScanFollowUp
 from voelgoed.scanning.actions.watch import FraudWatch
 from voelgoed.scanning.model.admission import (
     AdmissionFacts,
@@ -31,14 +34,18 @@ from voelgoed.scanning.model.admission import (
     ScanDecision,
     ScanRequest,
 )
-from voelgoed.scanning.model.occupancy import GateLevels, WrittenCounts
-from voelgoed.scanning.model.scans import Answer, NewScan, Scan, SeatInfo
-from voelgoed.scanning.rules.admit_batch import decide, with_counts
+from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.scans import Answer, NewScan, SeatInfo
+from voelgoed.scanning.rules.admit_batch import (
+    decide,
+    gates_of,
+    stations_behind,
+    stations_of,
+    with_counts,
+)
 from voelgoed.scanning.rules.answers import answer_of
-from voelgoed.scanning.rules.messages import counted, denied, gate_topic, passed
 from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.store.admission import read_facts, write_plan
-from voelgoed.seating.rules.messages import occupancy_topic
 from voelgoed.ticketing.actions.admissions import last_scan_key
 
 log = structlog.get_logger()
@@ -49,24 +56,27 @@ IN_FLIGHT_MAX = 2
 ATTEMPTS_MAX = 5
 ANSWER_S = 1.8
 """A device that hears nothing for longer decides by itself."""
-LEVELS_S = 0.5
-"""How often the levels of all gates of an organisation's events are published, at most: to read them
-costs a tenth of what PostgreSQL does for a scan."""
 BUSY_S = ANSWER_S - 2 * AT_ONCE_LOCK_TIMEOUT_MS / 1000
 """How long there is time to queue once more: to wait for the lock together, and then alone."""
+DRAIN_S = 1.0
 
 
 class ScanPipeline:
-    def __init__(self, database: Database, cache: Cache, watch: FraudWatch) -> None:
+    def __init__(self, database: Database, cache: Cache, live: Live, watch: FraudWatch) -> None:
         self._database = database
-        self._watch = watch
         self.context = EventContext(database, cache)
         self.last_scans = LastScans(cache)
-        self._levels_due: dict[UUID, float] = {}
-        """By organisation: when levels may be published again."""
+        self._follow_up = ScanFollowUp(database, live, self.last_scans, watch)
         self._given_up: set[asyncio.Future[Sequence[Answer | Exception]]] = set()
+        self._committed: dict[UUID, deque[CommittedBatch]] = {}
+        """By organisation: batches whose follow-up has not begun."""
+        self._following: dict[UUID, asyncio.Task[None]] = {}
         self._batcher = Batcher[UUID, ScanRequest, Answer](
-            "scans", self._in_time, together_max=TOGETHER_MAX, in_flight_max=IN_FLIGHT_MAX
+            "scans",
+            self._in_time,
+            together_max=TOGETHER_MAX,
+            in_flight_max=IN_FLIGHT_MAX,
+            follow_up=self._start_follow_up,
         )
 
     async def scan(self, caller: Caller, key_version: int, new: NewScan) -> Answer:
@@ -92,6 +102,16 @@ class ScanPipeline:
             except StorageBusy:
                 if time.monotonic() - begun > BUSY_S:
                     raise
+
+    async def is_idle(self) -> None:
+        """Returns when all has been done that follows from scans that were answered."""
+        while self._following:
+            await asyncio.wait(self._following.values())
+
+    async def stop(self) -> None:
+        """Scans that were answered are still published, if it does not take long."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.is_idle(), DRAIN_S)
 
     async def _in_time(
         self, organization_id: UUID, requests: Sequence[ScanRequest]
@@ -120,21 +140,45 @@ class ScanPipeline:
         for _ in range(ATTEMPTS_MAX):
             begun = time.monotonic()
             async with self._database.at_once(organization_id) as tx:
-                facts = await read_facts(tx, requests, hints)
-                missing = self.context.missing_layouts(facts.gates.values())
-                plan = None if missing else await self._plan(tx, requests, facts, hints)
-                written = await self._commit(tx, plan) if plan else None
-                answers = self._answers(tx, plan, written) if plan and written else None
-            if plan is not None and answers is not None:
-                await self.last_scans.remember(organization_id, plan.entries, begun)
+                facts = await self._load(tx, requests, hints)
+                missing = self.context.missing_layouts(gates_of(requests, facts) if facts else ())
+                plan = decide(requests, facts, tx.now) if facts and not missing else None
+                counts = await self._commit(tx, plan) if plan else None
+            if plan is not None and counts is not None:
                 for ticket_id, scan_ids in plan.contested.items():
                     await self._reconcile(organization_id, ticket_id, scan_ids)
-                return answers
+                return self._answers(organization_id, plan, counts, begun)
             if missing:
                 await self.context.fetch_layouts(organization_id, missing)
             elif plan is not None:
                 hints = {code: hints[code] for code in hints if code not in plan.needs_tickets}
         raise StorageBusy()
+
+    async def _load(
+        self, tx: Transaction, requests: Sequence[ScanRequest], hints: Mapping[str, LastEntry]
+    ) -> AdmissionFacts | None:
+        """None where the stations that are remembered have changed, or more of them are needed."""
+        organization_id, context = tx.organization_id, self.context
+        wanted = stations_of(requests, hints)
+        facts = await read_facts(tx, requests, hints, await context.stations(tx, wanted))
+        if facts is None:
+            context.forget_stations(organization_id)
+            return None
+        further = stations_behind(requests, facts)
+        if not context.has_stations(organization_id, further):
+            await context.stations(tx, together(wanted, further))
+            return None
+        days = await context.days_of(organization_id, gates_of(requests, facts))
+        return msgspec.structs.replace(facts, days=days)
+
+    async def _commit(self, tx: Transaction, plan: AdmissionPlan) -> list[Counted] | None:
+        """None where the plan lacks something, or what it was made from changed meanwhile."""
+        if plan.needs_tickets:
+            return None
+        counts = await write_plan(tx, plan)
+        if counts is not None and plan.exits:
+            tx.drop(*(last_scan_key(tx.organization_id, code) for code in plan.exits))
+        return counts
 
     async def _reconcile(
         self, organization_id: UUID, ticket_id: UUID, scan_ids: Collection[UUID]
@@ -145,73 +189,38 @@ class ScanPipeline:
         except Unavailable as refusal:
             log.warning("ticket_not_reconciled", ticket_id=str(ticket_id), error=refusal.code)
 
-    async def _plan(
-        self,
-        tx: Transaction,
-        requests: Sequence[ScanRequest],
-        facts: AdmissionFacts,
-        hints: dict[str, LastEntry],
-    ) -> AdmissionPlan:
-        days = await self.context.days_of(tx.organization_id, facts.gates.values())
-        return decide(requests, msgspec.structs.replace(facts, days=days, hints=hints), tx.now)
-
-    async def _commit(self, tx: Transaction, plan: AdmissionPlan) -> WrittenCounts | None:
-        """None where the plan lacks something, or what it was made from changed meanwhile."""
-        if plan.needs_tickets:
-            return None
-        organization_id, now = tx.organization_id, time.monotonic()
-        with_levels = now >= self._levels_due.get(organization_id, now)
-        written = await write_plan(tx, plan, with_levels=with_levels)
-        if written is not None:
-            tx.drop(*(last_scan_key(organization_id, code) for code in plan.exits))
-            if written.levels:
-                self._levels_due[organization_id] = now + LEVELS_S
-        return written
-
     def _answers(
-        self, tx: Transaction, plan: AdmissionPlan, written: WrittenCounts
+        self, organization_id: UUID, plan: AdmissionPlan, counts: Sequence[Counted], begun: float
     ) -> list[Answer | Exception]:
-        """What follows from a commit: the answers, live messages, figures and the watch."""
-        decisions = with_counts(plan, written.counts)
-        self._watch.note(tx.organization_id, decisions)
-        count_scans([each.scan for each in decisions if each.is_new and each.scan is not None])
-        levels = _by_last_scan(decisions, written.levels)
-        return [self._answer(tx, each, levels) for each in decisions]
+        decisions = with_counts(plan, counts)
+        seats = [self._seat_of(each) for each in decisions]
+        committed = CommittedBatch(plan, decisions, seats, begun)
+        self._committed.setdefault(organization_id, deque()).append(committed)
+        return [_answer(each, seat) for each, seat in zip(decisions, seats, strict=True)]
 
-    def _answer(
-        self, tx: Transaction, decision: ScanDecision, levels: Mapping[UUID, msgspec.Raw]
-    ) -> Answer | Exception:
-        if decision.refusal is not None:
-            return decision.refusal
-        scan, gate, place = decision.scan, decision.gate, decision.place
-        assert scan is not None
-        seat = self.context.seat(gate.layout_id, place) if gate and place else None
-        if decision.is_new:
-            _publish(tx, scan, seat, levels.get(scan.id))
-        return answer_of(scan, seat)
+    def _seat_of(self, decision: ScanDecision) -> SeatInfo | None:
+        gate, place = decision.gate, decision.place
+        return self.context.seat(gate.layout_id, place) if gate and place else None
 
+    def _start_follow_up(self, organization_id: UUID) -> None:
+        if organization_id in self._committed and organization_id not in self._following:
+            task = asyncio.create_task(self._follow(organization_id), name="scan-follow-up")
+            self._following[organization_id] = task
 
-def _by_last_scan(
-    decisions: Sequence[ScanDecision], levels: Sequence[GateLevels]
-) -> dict[UUID, msgspec.Raw]:
-    """Levels by the scan with which they are published: the last admission at their event, that day."""
-    last = {
-        (each.scan.event_id, each.scan.day): each.scan.id
-        for each in decisions
-        if each.is_new and each.scan is not None
-    }
-    # Somebody who counted as inside since yesterday changes that day's levels, of which nobody is told.
-    return {
-        last[each.event_id, each.day]: each.gates
-        for each in levels
-        if (each.event_id, each.day) in last
-    }
+    async def _follow(self, organization_id: UUID) -> None:
+        """One batch after the other, so that the messages of an organisation keep their order."""
+        try:
+            while batches := self._committed.pop(organization_id, None):
+                for batch in batches:
+                    await self._follow_up.run(organization_id, batch)
+        except Exception:  # people were let in all the same
+            log.exception("scan_follow_up_failed", organization_id=str(organization_id))
+        finally:
+            del self._following[organization_id]
 
 
-def _publish(tx: Transaction, scan: Scan, seat: SeatInfo | None, gates: msgspec.Raw | None) -> None:
-    topic = gate_topic(scan.gate_id)
-    if scan.status == "denied":
-        tx.publish(topic, denied(scan))
-        return
-    tx.publish(topic, passed(scan, seat))
-    tx.publish(occupancy_topic(tx.organization_id, scan.event_id), counted(scan, gates))
+def _answer(decision: ScanDecision, seat: SeatInfo | None) -> Answer | Exception:
+    if decision.refusal is not None:
+        return decision.refusal
+    assert decision.scan is not None
+    return answer_of(decision.scan, seat)

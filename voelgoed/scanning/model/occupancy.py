@@ -119,12 +119,3 @@ class GateLevels(msgspec.Struct, frozen=True):
     day: dt.date
     gates: msgspec.Raw
     """As followers of the event are told: of each gate its id, occupancy, capacity and percentage."""
-
-
-class WrittenCounts(msgspec.Struct, frozen=True):
-    """Counts right after scans were written."""
-
-    counts: list[Counted]
-    """Those that changed."""
-    levels: list[GateLevels]
-    """Of each event and day that somebody passed on."""

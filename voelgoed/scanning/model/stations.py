@@ -1,5 +1,6 @@
 """The device that scans, and the gate where it does, as they are at this moment."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
@@ -38,3 +39,29 @@ class ScanningGate(msgspec.Struct, frozen=True, kw_only=True):
     dedup_window_s: int | None
     """None where the event has the default window."""
     travel_s: int | None
+
+
+class WantedStations(msgspec.Struct, frozen=True):
+    """Which stations a decision needs, by their ids."""
+
+    device_ids: frozenset[UUID] = frozenset()
+    gate_ids: frozenset[UUID] = frozenset()
+    """Besides the gates where these devices are."""
+    event_ids: frozenset[UUID] = frozenset()
+    """Events whose keys are needed, besides those of these gates."""
+
+
+class Stations(msgspec.Struct, frozen=True, kw_only=True):
+    """What scans need to know and seldom changes: devices, gates, and their events."""
+
+    version: UUID | None
+    """Another as soon as anything of this changes; None where nothing ever did."""
+    devices: Mapping[UUID, ScanningDevice]
+    gates: Mapping[UUID, ScanningGate]
+    """The gates where the devices are, and those that were asked for."""
+    limited_gates: Mapping[UUID, UUID]
+    """All gates with a hard limit at the events of these gates, with their events."""
+    resets: Mapping[UUID, datetime]
+    """By event, when somebody last declared the venue empty."""
+    event_keys: Mapping[UUID, Mapping[int, bytes]]
+    """The public keys of the events of these gates, and of those that were asked for, by number."""

@@ -38,7 +38,7 @@ from voelgoed.scanning.model.refusals import (
     TimestampOutOfRange,
 )
 from voelgoed.scanning.model.scans import CODE_KEPT_MAX, Scan, ScanDetails
-from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
+from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate, WantedStations
 from voelgoed.scanning.rules import decision
 from voelgoed.scanning.rules.devices import refusal_to_scan
 from voelgoed.scanning.rules.facts import (
@@ -73,6 +73,49 @@ def decide(requests: Sequence[ScanRequest], facts: AdmissionFacts, now: datetime
         batch.add(request, now)
         now += ONE_AFTER_THE_OTHER
     return batch.plan()
+
+
+def stations_of(requests: Sequence[ScanRequest], hints: Mapping[str, LastEntry]) -> WantedStations:
+    """The stations that requests name: devices by their keys, gates by supervisors and caches."""
+    gate_ids = {hint.gate_id for hint in hints.values()}
+    device_ids = set[UUID]()
+    for request in requests:
+        if isinstance(request.by, Override):
+            gate_ids.add(request.by.gate_id)
+        elif request.caller.id is not None:
+            device_ids.add(request.caller.id)
+    return WantedStations(frozenset(device_ids), frozenset(gate_ids))
+
+
+def stations_behind(requests: Sequence[ScanRequest], facts: AdmissionFacts) -> WantedStations:
+    """The stations that only the facts name: where known scans were made, and the events whose keys tell
+    which barcode it is, where it is not the ticket's present one."""
+    event_ids = {
+        ticket.event_id
+        for request in requests
+        if (shown := request.presented) is not None
+        and shown.barcode_hash is not None
+        and (ticket := facts.tickets.get(shown.code)) is not None
+        and ticket.barcode_hash != shown.barcode_hash
+    }
+    gate_ids = {scan.gate_id for scan in facts.known.values()}
+    return WantedStations(
+        gate_ids=frozenset(gate_ids - facts.gates.keys()),
+        event_ids=frozenset(event_ids - facts.event_keys.keys()),
+    )
+
+
+def gates_of(requests: Sequence[ScanRequest], facts: AdmissionFacts) -> list[ScanningGate]:
+    """The gates that these requests, and the scans that are known by their ids, are about."""
+    ids = {scan.gate_id for scan in facts.known.values()}
+    for request in requests:
+        if isinstance(request.by, Override):
+            ids.add(request.by.gate_id)
+            continue
+        device = facts.devices.get(request.caller.id) if request.caller.id else None
+        if device is not None and device.gate_id is not None:
+            ids.add(device.gate_id)
+    return [facts.gates[gate_id] for gate_id in ids if gate_id in facts.gates]
 
 
 def with_counts(plan: AdmissionPlan, counts: Sequence[Counted]) -> list[ScanDecision]:

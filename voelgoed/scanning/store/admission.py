@@ -1,11 +1,15 @@
-"""What online scans are decided from, and what is written of them: two statements, each a transaction
-by itself.
+"""What online scans are decided from, and what is written of them: three statements, each a transaction
+by itself. What seldom changes is read by the first, and only when it changed.
 
-Both read or write tables of other domains (`ticket`, `audit_entry`, `gate`, `event`): it is the price of
+They read or write tables of other domains (`ticket`, `audit_entry`, `gate`, `event`): it is the price of
 one round trip (docs/decisions/0021).
 """
 
+import datetime as dt
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
 
 import msgspec
 
@@ -13,49 +17,53 @@ from voelgoed.infra.database import ChangedMeanwhile, Transaction, json_text, re
 from voelgoed.scanning.model.admission import (
     AdmissionFacts,
     AdmissionPlan,
+    KnownScan,
     LastEntry,
-    Override,
     ScanRequest,
 )
-from voelgoed.scanning.model.occupancy import WrittenCounts
+from voelgoed.scanning.model.occupancy import Counted
+from voelgoed.scanning.model.stations import Stations, WantedStations
+from voelgoed.ticketing.model.admissions import ScannedTicket
 
-_facts = msgspec.json.Decoder(AdmissionFacts)
-_counts = msgspec.json.Decoder(WrittenCounts)
+
+class _Read(msgspec.Struct, frozen=True):
+    """What changes from scan to scan."""
+
+    version: UUID | None
+    tickets: Mapping[str, ScannedTicket]
+    known: Mapping[UUID, KnownScan]
+    inside: Mapping[UUID, Mapping[dt.date, int]]
 
 
-async def read_facts(
-    tx: Transaction, requests: Sequence[ScanRequest], hints: Mapping[str, LastEntry]
-) -> AdmissionFacts:
-    """All that PostgreSQL knows of them, at one moment; of tickets with a hint only the hint."""
-    device_ids = {each.caller.id for each in requests if not isinstance(each.by, Override)}
-    gate_ids = {each.by.gate_id for each in requests if isinstance(each.by, Override)}
-    gate_ids.update(hint.gate_id for hint in hints.values())
-    shown = {
-        (each.presented.code, each.presented.barcode_hash)
-        for each in requests
-        if each.presented is not None and each.presented.code not in hints
-    }
+class _CountChange(msgspec.Struct, frozen=True):
+    """By how much a count changes, and what must hold afterwards."""
+
+    event_id: UUID
+    day: dt.date
+    scope: str
+    scope_id: UUID
+    entries: int
+    exits: int
+    inside: int
+    irregular: int
+    inside_max: int | None
+    """How many may be inside by the gate then; None where nobody was let in by that limit."""
+    first_at: datetime | None
+    """The first admission at the event: if the venue was declared empty since, the plan is void."""
+
+
+_stations = msgspec.json.Decoder(Stations)
+_read = msgspec.json.Decoder(_Read)
+_counts = msgspec.json.Decoder(list[Counted])
+
+
+async def read_stations(tx: Transaction, wanted: WantedStations) -> Stations:
     text = await tx.statement(
         """
         WITH device AS (
             SELECT id, name, status, key_version, deleted_at IS NOT NULL AS is_revoked,
                    rotation_demanded_at IS NOT NULL AS is_rotation_demanded, gate_id
               FROM scan_device WHERE id = ANY($2::uuid[])
-        ), known AS (
-            SELECT scan.id, scan.event_id, scan.ticket_id, ticket_code, device_id, scan.actor_id, gate_id,
-                   direction, scan.status, reason_denied, scan.scanned_at, scanned_at_canonical, day,
-                   scan.zone_id, entry_number, gate_current, event_current, gate_name, device_name,
-                   source, details, outcome, annulled.scan_id IS NOT NULL AS is_annulled,
-                   CASE WHEN ticket.id IS NOT NULL THEN json_build_object(
-                       'id', ticket.id, 'zone_id', ticket.zone_id, 'seat_id', ticket.seat_id,
-                       'seat_label', ticket.seat_label) END AS place
-              FROM scan
-              LEFT JOIN ticket ON ticket.organization_id = scan.organization_id
-                              AND ticket.id = scan.ticket_id
-              LEFT JOIN scan_annulment AS annulled
-                     ON annulled.organization_id = scan.organization_id
-                    AND annulled.scan_id = scan.id
-             WHERE scan.id = ANY($4::uuid[])
         ), at_gate AS (
             SELECT gate.id, gate.name, gate.status, gate.allowed_zones, gate.capacity,
                    gate.hard_capacity_limit, event.id AS event_id, event.status AS event_status,
@@ -70,26 +78,75 @@ async def read_facts(
                               AND layout.id = event_layout.layout_id
               LEFT JOIN scan_policy ON scan_policy.organization_id = gate.organization_id
                                    AND scan_policy.event_id = gate.event_id
-             WHERE gate.id = ANY(ARRAY(SELECT gate_id FROM device
-                                       UNION SELECT gate_id FROM known
-                                       UNION SELECT unnest($3::uuid[])))
+             WHERE gate.id = ANY(ARRAY(SELECT gate_id FROM device UNION SELECT unnest($3::uuid[])))
         ), limited AS (
-            SELECT gate.event_id, gate.id AS gate_id, occupancy.day, occupancy.inside
-              FROM gate
-              JOIN occupancy ON occupancy.event_id = gate.event_id
-                            AND scope = 'gate' AND scope_id = gate.id
+            SELECT gate.id, gate.event_id FROM gate
              WHERE gate.event_id = ANY(ARRAY(SELECT event_id FROM at_gate))
                AND gate.hard_capacity_limit IS NOT NULL
-        ), inside AS (
-            SELECT gate_id, json_object_agg(day, inside) AS days FROM limited GROUP BY gate_id
-        ), carried AS (
-            SELECT event_id, json_object_agg(day, inside) AS days
-              FROM (SELECT event_id, day, sum(inside) AS inside
-                      FROM limited GROUP BY event_id, day) AS by_day
-             GROUP BY event_id
         ), emptied AS (
             SELECT event_id, max(at) AS at FROM occupancy_reset
              WHERE event_id = ANY(ARRAY(SELECT event_id FROM at_gate)) GROUP BY event_id
+        ), signing AS (
+            SELECT event_id, json_object_agg(number, encode(public_key, 'base64')) AS keys
+              FROM event_key
+             WHERE event_id = ANY(ARRAY(SELECT event_id FROM at_gate UNION SELECT unnest($4::uuid[])))
+             GROUP BY event_id
+        )
+        SELECT json_build_object(
+            'version', (SELECT version FROM station_version),
+            'devices', coalesce((SELECT json_object_agg(id, device) FROM device), '{}'),
+            'gates', coalesce((SELECT json_object_agg(id, at_gate) FROM at_gate), '{}'),
+            'limited_gates', coalesce((SELECT json_object_agg(id, event_id) FROM limited), '{}'),
+            'resets', coalesce((SELECT json_object_agg(event_id, at) FROM emptied), '{}'),
+            'event_keys', coalesce((SELECT json_object_agg(event_id, keys) FROM signing), '{}')
+        )::text
+         WHERE CASE WHEN current_organization() <> $1
+                    THEN abort('VG002', 'the connection is set to another organisation')
+                    ELSE true END
+        """,
+        list(wanted.device_ids),
+        list(wanted.gate_ids),
+        list(wanted.event_ids),
+    )
+    return _stations.decode(text)
+
+
+async def read_facts(
+    tx: Transaction,
+    requests: Sequence[ScanRequest],
+    hints: Mapping[str, LastEntry],
+    stations: Stations,
+) -> AdmissionFacts | None:
+    """All that the requests are decided from, at one moment; of tickets with a hint only the hint. None
+    where the stations changed since they were read."""
+    shown = {
+        each.presented.code
+        for each in requests
+        if each.presented is not None and each.presented.code not in hints
+    }
+    limited = stations.limited_gates
+    text = await tx.statement(
+        """
+        WITH known AS (
+            SELECT scan.id, scan.event_id, scan.ticket_id, ticket_code, device_id, scan.actor_id, gate_id,
+                   direction, scan.status, reason_denied, scan.scanned_at, scanned_at_canonical, day,
+                   scan.zone_id, entry_number, gate_current, event_current, gate_name, device_name,
+                   source, details, outcome, annulled.scan_id IS NOT NULL AS is_annulled,
+                   CASE WHEN ticket.id IS NOT NULL THEN json_build_object(
+                       'id', ticket.id, 'zone_id', ticket.zone_id, 'seat_id', ticket.seat_id,
+                       'seat_label', ticket.seat_label) END AS place
+              FROM scan
+              LEFT JOIN ticket ON ticket.organization_id = scan.organization_id
+                              AND ticket.id = scan.ticket_id
+              LEFT JOIN scan_annulment AS annulled
+                     ON annulled.organization_id = scan.organization_id
+                    AND annulled.scan_id = scan.id
+             WHERE scan.id = ANY($2::uuid[])
+        ), inside AS (
+            SELECT scope_id AS gate_id, json_object_agg(day, inside) AS days
+              FROM occupancy
+             WHERE event_id = ANY($3::uuid[]) AND scope = 'gate' AND scope_id = ANY($4::uuid[])
+             GROUP BY scope_id
         ), shown_ticket AS (
             SELECT ticket.id, ticket.event_id, ticket.code, ticket.issue,
                    encode(ticket.barcode_hash, 'hex') AS barcode_hash, ticket.status,
@@ -102,54 +159,62 @@ async def read_facts(
                    (SELECT gate.name FROM gate WHERE gate.id = ticket.last_gate_id)
                        AS last_gate_name,
                    CASE WHEN ticket.associated_membership_id IS NOT NULL THEN coalesce((
-                       SELECT membership.status = 'active' AND membership.valid_from <= $7
-                              AND (membership.valid_to IS NULL OR membership.valid_to > $7)
+                       SELECT membership.status = 'active' AND membership.valid_from <= $6
+                              AND (membership.valid_to IS NULL OR membership.valid_to > $6)
                          FROM membership
                         WHERE membership.id = ticket.associated_membership_id), false)
-                   END AS is_membership_active,
-                   ticket.barcode_hash <> decode(shown.barcode_hash, 'hex') AS is_other_barcode
-              FROM unnest($5::text[], $6::text[]) AS shown (code, barcode_hash)
+                   END AS is_membership_active
+              FROM unnest($5::text[]) AS shown (code)
               JOIN ticket ON ticket.code = shown.code
               JOIN ticket_type AS kind ON kind.organization_id = ticket.organization_id
                                       AND kind.id = ticket.ticket_type_id
-        ), signing AS (
-            SELECT event_id, json_object_agg(number, encode(public_key, 'base64')) AS keys
-              FROM event_key
-             WHERE event_id = ANY(ARRAY(SELECT event_id FROM shown_ticket WHERE is_other_barcode
-                                        UNION SELECT event_id FROM at_gate WHERE $8))
-             GROUP BY event_id
         )
         SELECT json_build_object(
-            'devices', coalesce((SELECT json_object_agg(id, device) FROM device), '{}'),
-            'gates', coalesce((SELECT json_object_agg(id, at_gate) FROM at_gate), '{}'),
-            'inside', coalesce((SELECT json_object_agg(gate_id, days) FROM inside), '{}'),
-            'carried', coalesce((SELECT json_object_agg(event_id, days) FROM carried), '{}'),
-            'resets', coalesce((SELECT json_object_agg(event_id, at) FROM emptied), '{}'),
+            'version', (SELECT version FROM station_version),
             'tickets', coalesce((SELECT json_object_agg(code, shown_ticket) FROM shown_ticket), '{}'),
             'known', coalesce((SELECT json_object_agg(id, known) FROM known), '{}'),
-            'event_keys', coalesce((SELECT json_object_agg(event_id, keys) FROM signing), '{}')
+            'inside', coalesce((SELECT json_object_agg(gate_id, days) FROM inside), '{}')
         )::text
          WHERE CASE WHEN current_organization() <> $1
                     THEN abort('VG002', 'the connection is set to another organisation')
                     ELSE true END
         """,
-        list(device_ids),
-        list(gate_ids),
         [each.scan_id for each in requests],
-        [code for code, _ in shown],
-        [barcode_hash for _, barcode_hash in shown],
+        list(set(limited.values())),
+        list(limited),
+        list(shown),
         tx.now,
-        # Redis remembers too little of an entry: a barcode that is genuine must say the rest.
-        any(hint.tier == "warm" for hint in hints.values()),
     )
-    return _facts.decode(text)
+    read = _read.decode(text)
+    if read.version != stations.version:
+        return None
+    return AdmissionFacts(
+        devices=stations.devices,
+        gates=stations.gates,
+        inside=read.inside,
+        carried=_by_event(read.inside, limited),
+        resets=stations.resets,
+        tickets=read.tickets,
+        known=read.known,
+        event_keys=stations.event_keys,
+        hints=hints,
+    )
 
 
-async def write_plan(
-    tx: Transaction, plan: AdmissionPlan, *, with_levels: bool
-) -> WrittenCounts | None:
-    """Gives the counts as they are then; on request, also how full all gates are. None, and nothing is written, where meanwhile a ticket was
-    changed, an id was used, or a gate became too full for somebody whom the rule let in."""
+def _by_event(
+    inside: Mapping[UUID, Mapping[dt.date, int]], limited: Mapping[UUID, UUID]
+) -> dict[UUID, Mapping[dt.date, int]]:
+    """How many are inside by all gates with a hard limit of an event, on each day."""
+    found: dict[UUID, Counter[dt.date]] = {}
+    for gate_id, days in inside.items():
+        found.setdefault(limited[gate_id], Counter()).update(days)
+    return dict(found)
+
+
+async def write_plan(tx: Transaction, plan: AdmissionPlan) -> list[Counted] | None:
+    """Gives the counts that changed, as they are then. None, and nothing is written, where meanwhile a
+    ticket was changed, an id was used, the venue was declared empty, or a gate became too full for
+    somebody whom the rule let in."""
     try:
         with refusing("scan_pkey", ChangedMeanwhile):
             text = await tx.statement(
@@ -170,16 +235,19 @@ async def write_plan(
                      WHERE ticket.organization_id = current_organization() AND ticket.id = new.id
                        AND (new.seen IS NULL OR ticket.xmin = new.seen)
                     RETURNING 1
+                ), change AS (
+                    SELECT *
+                      FROM json_to_recordset($4::json)
+                        AS new (event_id uuid, day date, scope text, scope_id uuid,
+                                entries integer, exits integer, inside integer,
+                                irregular integer, inside_max integer, first_at timestamptz)
                 ), counted AS (
                     INSERT INTO occupancy AS held
                            (organization_id, event_id, day, scope, scope_id, entries, exits, inside,
                             irregular)
                     SELECT current_organization(), event_id, day, scope, scope_id, entries, exits,
                            inside, irregular
-                      FROM json_to_recordset($4::json)
-                        AS new (event_id uuid, day date, scope text, scope_id uuid,
-                                entries integer, exits integer, inside integer,
-                                irregular integer)
+                      FROM change
                      -- Tickets are locked before counts, so that nobody waits in a circle.
                      WHERE CASE WHEN (SELECT count(*) FROM moved) < $3::integer
                                 THEN abort('VG001', 'a ticket was changed meanwhile')
@@ -227,53 +295,15 @@ async def write_plan(
                       FROM json_to_recordset($7::json)
                         AS new (id uuid, actor_kind text, actor_id uuid, action text, entity_id text,
                                 changes jsonb, ip text, user_agent text)
-                ), level AS (
-                    -- What this statement itself counts, the snapshot that it reads does not show.
-                    SELECT gate.event_id, of_event.day,
-                           json_agg(json_build_object(
-                               'gate_id', gate.id, 'occupancy', present.inside,
-                               'capacity', present.capacity,
-                               'percent', 100 * present.inside / present.capacity)
-                               ORDER BY gate.id) AS gates
-                      FROM counted AS of_event
-                      JOIN gate ON gate.event_id = of_event.event_id
-                      LEFT JOIN counted AS changed
-                             ON changed.scope = 'gate' AND changed.scope_id = gate.id
-                            AND changed.day = of_event.day
-                      LEFT JOIN occupancy AS held
-                             ON held.event_id = gate.event_id AND held.day = of_event.day
-                            AND held.scope = 'gate' AND held.scope_id = gate.id
-                     CROSS JOIN LATERAL (
-                           SELECT greatest(
-                                      coalesce(changed.inside, held.inside, 0)
-                                      + CASE WHEN gate.hard_capacity_limit IS NULL THEN 0 ELSE coalesce((
-                                          SELECT sum(before.inside) FROM occupancy AS before
-                                           WHERE before.event_id = gate.event_id
-                                             AND before.scope = 'gate' AND before.scope_id = gate.id
-                                             AND before.day < of_event.day), 0) END, 0) AS inside,
-                                  least(gate.capacity, gate.hard_capacity_limit) AS capacity
-                           ) AS present
-                     WHERE $10 AND of_event.scope = 'event'
-                     GROUP BY gate.event_id, of_event.day
                 )
-                SELECT json_build_object('counts', (
-                    SELECT coalesce(json_agg(counted), '[]') FROM counted
-                     WHERE CASE WHEN EXISTS (
-                               SELECT 1
-                                 FROM json_to_recordset($9::json)
-                                   AS checked (gate_id uuid, day date, most integer)
-                                WHERE counted.scope = 'gate' AND counted.scope_id = checked.gate_id
-                                  AND counted.day = checked.day AND counted.inside > checked.most)
-                           THEN abort('VG001', 'a gate became full meanwhile')
-                           WHEN EXISTS (
-                               SELECT 1
-                                 FROM json_to_recordset($11::json)
-                                   AS first (event_id uuid, at timestamptz)
-                                WHERE first.event_id = counted.event_id
-                                  AND first.at <= counted.emptied_at)
-                           THEN abort('VG001', 'the venue was declared empty meanwhile')
-                           ELSE true END
-                ), 'levels', (SELECT coalesce(json_agg(level), '[]') FROM level))::text
+                SELECT (
+                    SELECT coalesce(json_agg(counted), '[]')
+                      FROM counted JOIN change USING (event_id, day, scope, scope_id)
+                     WHERE CASE WHEN counted.inside > change.inside_max
+                                THEN abort('VG001', 'a gate became full meanwhile')
+                                WHEN counted.emptied_at >= change.first_at
+                                THEN abort('VG001', 'the venue was declared empty meanwhile')
+                                ELSE true END)::text
                  WHERE CASE WHEN current_organization() <> $1
                             THEN abort('VG002', 'the connection is set to another organisation')
                             ELSE true END
@@ -281,15 +311,32 @@ async def write_plan(
                 # In one order each, so that nobody waits in a circle.
                 json_text(sorted(plan.attendance, key=lambda each: each.id)),
                 len(plan.attendance),
-                json_text(sorted(plan.counts)),
+                json_text(_count_changes(plan)),
                 json_text(plan.scans),
                 json_text(plan.ahead),
                 json_text(plan.audit),
                 tx.now,
-                json_text(plan.capacity),
-                with_levels,
-                json_text(plan.earliest),
             )
     except ChangedMeanwhile:
         return None
     return _counts.decode(text)
+
+
+def _count_changes(plan: AdmissionPlan) -> list[_CountChange]:
+    inside_max = {(check.gate_id, check.day): check.most for check in plan.capacity}
+    first_at = {each.event_id: each.at for each in plan.earliest}
+    return [
+        _CountChange(
+            each.event_id,
+            each.day,
+            each.scope,
+            each.scope_id,
+            each.entries,
+            each.exits,
+            each.inside,
+            each.irregular,
+            inside_max.get((each.scope_id, each.day)) if each.scope == "gate" else None,
+            first_at.get(each.event_id),
+        )
+        for each in sorted(plan.counts)
+    ]

@@ -1,11 +1,12 @@
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from datetime import date
 from uuid import UUID
 
 import msgspec
 
 from voelgoed.events.model import EventDay
 from voelgoed.infra.database import Transaction, json_text
-from voelgoed.scanning.model.occupancy import Counted, OccupancyFacts
+from voelgoed.scanning.model.occupancy import Counted, GateLevels, OccupancyFacts
 
 
 async def add_counts(tx: Transaction, changes: Sequence[Counted]) -> list[Counted]:
@@ -65,6 +66,46 @@ async def read_occupancy_facts(tx: Transaction, event_id: UUID) -> OccupancyFact
     )
 
 
+async def read_gate_levels(
+    tx: Transaction, days: Collection[tuple[UUID, date]]
+) -> list[GateLevels]:
+    """How full all gates of these events are, each event on the given day."""
+    return _levels.decode(
+        await tx.statement(
+            """
+            WITH level AS (
+                SELECT gate.event_id, shown.day,
+                       json_agg(json_build_object(
+                           'gate_id', gate.id, 'occupancy', present.inside,
+                           'capacity', present.capacity,
+                           'percent', 100 * present.inside / present.capacity)
+                           ORDER BY gate.id) AS gates
+                  FROM unnest($2::uuid[], $3::date[]) AS shown (event_id, day)
+                  JOIN gate ON gate.event_id = shown.event_id
+                 CROSS JOIN LATERAL (
+                       SELECT greatest(coalesce(sum(inside), 0), 0) AS inside,
+                              least(gate.capacity, gate.hard_capacity_limit) AS capacity
+                         FROM occupancy
+                        WHERE occupancy.event_id = gate.event_id AND occupancy.scope = 'gate'
+                          AND occupancy.scope_id = gate.id
+                          -- Who came earlier and was not seen leaving counts where there is a hard limit.
+                          AND (occupancy.day = shown.day
+                               OR occupancy.day < shown.day AND gate.hard_capacity_limit IS NOT NULL)
+                       ) AS present
+                 GROUP BY gate.event_id, shown.day
+            )
+            SELECT (SELECT coalesce(json_agg(level), '[]') FROM level)::text
+             WHERE CASE WHEN current_organization() <> $1
+                        THEN abort('VG002', 'the connection is set to another organisation')
+                        ELSE true END
+            """,
+            [event_id for event_id, _ in days],
+            [day for _, day in days],
+        )
+    )
+
+
+_levels = msgspec.json.Decoder(list[GateLevels])
 _days = msgspec.json.Decoder(list[EventDay])
 _counts = msgspec.json.Decoder(list[Counted])
 _ids = msgspec.json.Decoder(frozenset[UUID])
