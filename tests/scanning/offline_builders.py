@@ -70,7 +70,6 @@ def a_gate_at(event_id: UUID = EVENT, id_: UUID = GATE, **more: Any) -> Scanning
         "event_status": "live",
         "event_ends_at": DAY.ends_at,
         "event_capacity": 1_000,
-        "event_version": 1,
         "layout_id": None,
         "lineage_id": None,
         "dedup_window_s": None,

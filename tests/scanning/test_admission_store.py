@@ -26,10 +26,12 @@ UNKNOWN = "ZZZZ-0000-0009"
 
 def a_request(world: World, device: Device, text: str, **more: UUID) -> ScanRequest:
     caller = Caller(kind="device", id=device.id, organization_id=world.tenant.id)
+    scan_id = more.get("scan_id") or uuid4()
     return ScanRequest(
         caller=caller,
         by=DeviceCredential(1, device.id),
-        scan_id=more.get("scan_id") or uuid4(),
+        scan_id=scan_id,
+        sent_id=str(scan_id),
         audit_id=uuid4(),
         text=text,
         presented=read_presented(text),
@@ -124,7 +126,7 @@ async def test_nothing_is_read_or_written_in_the_name_of_another_organisation(
     with pytest.raises(asyncpg.PostgresError, match="another organisation"):
         async with database.at_once(world.tenant.id) as tx:
             await set_to_another(tx)
-            await read_facts(tx, [request], {}, stations)
+            await read_facts(tx, [request], {}, stations, {})
     with pytest.raises(asyncpg.PostgresError, match="another organisation"):
         async with database.at_once(world.tenant.id) as tx:
             await set_to_another(tx)

@@ -97,6 +97,7 @@ def a_decision(services: Services, tenant: Tenant) -> ScanDecision:
             caller=tenant.caller(),
             by=DeviceCredential(1, uuid4()),
             scan_id=uuid4(),
+            sent_id="",
             audit_id=uuid4(),
             text=UNKNOWN,
             presented=None,

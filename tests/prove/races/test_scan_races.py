@@ -283,6 +283,7 @@ async def test_who_is_let_in_by_hand_makes_no_room_for_others(
             caller=world.tenant.caller("gate_supervisor"),
             by=Override(world.gates[0].id, "known to me"),
             scan_id=uuid4(),
+            sent_id="",
             audit_id=uuid4(),
             text=code,
             presented=read_presented(code),

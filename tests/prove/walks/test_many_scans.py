@@ -37,7 +37,7 @@ async def test_attempts_are_scan_rows_are_audit_rows(
             ticket_code="https://example.org" if is_nonsense else random.choice(codes),
             device_id=device.id,
             scanned_at=clock.now(),
-            scan_id=uuid4(),
+            scan_id=str(uuid4()),
             direction="exit" if random.random() < 0.3 else "entry",
         )
         for _ in range(ATTEMPTS_MAX):

@@ -138,7 +138,7 @@ class Play:
             ticket_code=code,
             device_id=device.id,
             scanned_at=self.clock.now(),
-            scan_id=scan_id,
+            scan_id=str(scan_id),
             direction=way,
         )
         answer = await services.scans.scan(proven.caller, proven.key_version, new)
@@ -152,7 +152,7 @@ class Play:
             ticket_code=self.tickets[which].code,
             gate_id=self.world.gates[gate].id,
             reason="known to the house",
-            scan_id=scan_id,
+            scan_id=str(scan_id),
         )
         answer = await admit_by_hand(services.database, services.scans, self.supervisor, new)
         assert answer.status == "admitted"

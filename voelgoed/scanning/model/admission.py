@@ -46,6 +46,8 @@ class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
     caller: Caller
     by: DeviceCredential | Override
     scan_id: UUID
+    sent_id: str
+    """The scan's id as it was sent, which the answer repeats."""
     audit_id: UUID
     """A fresh id for the audit entry of this scan."""
     text: str

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from voelgoed.events.model import EventStatus
-from voelgoed.infra.shapes import DeviceRequest, Moment
+from voelgoed.infra.shapes import DeviceRequest, Moment, SentId
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.outcomes import Outcome
 
@@ -35,7 +35,7 @@ class NewScan(DeviceRequest):
     """The code, as somebody types it, or the whole text of the barcode."""
     device_id: UUID
     scanned_at: Moment
-    scan_id: UUID | None = None
+    scan_id: SentId | None = None
     """Made by the device. A scan that is sent again under its id is answered as it was."""
     direction: Direction = "entry"
     offline_batch: Literal[False] = False
@@ -127,7 +127,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """To a scan: somebody is let through, or not and why."""
 
     status: ScanStatus
-    scan_id: UUID
+    scan_id: SentId
+    """As the request had it."""
     direction: Direction
     ticket_code: str
     scanned_at: datetime

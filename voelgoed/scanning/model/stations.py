@@ -1,12 +1,12 @@
 """The device that scans, and the gate where it does, as they are at this moment."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
 import msgspec
 
-from voelgoed.events.model import EventStatus, GateStatus
+from voelgoed.events.model import EventDay, EventStatus, GateStatus
 from voelgoed.scanning.model.devices import DeviceStatus
 
 
@@ -33,7 +33,6 @@ class ScanningGate(msgspec.Struct, frozen=True, kw_only=True):
     event_status: EventStatus
     event_ends_at: datetime
     event_capacity: int
-    event_version: int
     layout_id: UUID | None
     lineage_id: UUID | None
     dedup_window_s: int | None
@@ -59,6 +58,8 @@ class Stations(msgspec.Struct, frozen=True, kw_only=True):
     devices: Mapping[UUID, ScanningDevice]
     gates: Mapping[UUID, ScanningGate]
     """The gates where the devices are, and those that were asked for."""
+    days: Mapping[UUID, Sequence[EventDay]]
+    """The days of the events of these gates, in their order."""
     limited_gates: Mapping[UUID, UUID]
     """All gates with a hard limit at the events of these gates, with their events."""
     resets: Mapping[UUID, datetime]

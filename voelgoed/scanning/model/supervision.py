@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from voelgoed.infra.shapes import Name, Request
+from voelgoed.infra.shapes import Name, Request, SentId
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.outcomes import Outcome
@@ -25,7 +25,7 @@ class ManualAdmission(Request):
     gate_id: UUID
     reason: Name
     direction: Direction = "entry"
-    scan_id: UUID | None = None
+    scan_id: SentId | None = None
     """Sent again under it, it is the same one."""
 
 

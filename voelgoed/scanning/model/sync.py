@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from voelgoed.infra.shapes import DeviceRequest, Moment
+from voelgoed.infra.shapes import DeviceRequest, Moment, SentId
 from voelgoed.scanning.model.decisions import Direction
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.scan_history import ConflictKind, ConflictSeverity
@@ -18,10 +18,7 @@ SIGNED_SCANS_MAX = 50
 OFFSET_S_MAX = 200 * 365 * 86_400
 """A device whose battery was empty may believe that it is 1970."""
 
-_UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$(?!\n)"
 _MOMENT = r"^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:?\d\d)$(?!\n)"
-Id = Annotated[str, Meta(pattern=_UUID)]
-"""A UUID as the text that the device sent: the text is signed, and is echoed as it was sent."""
 OfflineId = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^\x00]*$")]
 """The name that a device gave to a scan, echoed as it was sent."""
 When = Annotated[str, Meta(max_length=40, pattern=_MOMENT)]
@@ -38,8 +35,8 @@ RecoveryState = Literal["unverified", "accepted", "rejected"]
 class SignedScan(msgspec.Struct, kw_only=True):
     """One that a device made alone and signed."""
 
-    scan_id: Id
-    ticket_id: Id | None
+    scan_id: SentId
+    ticket_id: SentId | None
     """As the manifest or the barcode has it; null for what is in neither."""
     barcode_hash: BarcodeHash
     scanned_at: When
@@ -54,7 +51,7 @@ class SignedScan(msgspec.Struct, kw_only=True):
 
 class SignedBatch(DeviceRequest):
     device_id: UUID
-    sync_batch_id: Id
+    sync_batch_id: SentId
     offset_seconds: Offset
     """The server's time minus the device's, as the device last learnt it."""
     scans: Annotated[list[SignedScan], Meta(min_length=1, max_length=SIGNED_SCANS_MAX)]
@@ -109,7 +106,7 @@ class QueuedScan(DeviceRequest):
 
 
 class OfflineBatch(DeviceRequest):
-    batch_id: Id
+    batch_id: SentId
     device_id: UUID
     batch_created_at: Moment
     scans: Annotated[list[QueuedScan], Meta(min_length=1, max_length=SCANS_MAX)]

@@ -38,7 +38,12 @@ from voelgoed.scanning.model.refusals import (
     TimestampOutOfRange,
 )
 from voelgoed.scanning.model.scans import CODE_KEPT_MAX, Scan, ScanDetails
-from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate, WantedStations
+from voelgoed.scanning.model.stations import (
+    ScanningDevice,
+    ScanningGate,
+    Stations,
+    WantedStations,
+)
 from voelgoed.scanning.rules import decision
 from voelgoed.scanning.rules.devices import refusal_to_scan
 from voelgoed.scanning.rules.facts import (
@@ -105,17 +110,36 @@ def stations_behind(requests: Sequence[ScanRequest], facts: AdmissionFacts) -> W
     )
 
 
+def limited_gates(requests: Sequence[ScanRequest], stations: Stations) -> dict[UUID, UUID]:
+    """The gates with a hard limit at the events that these requests are about, with their events."""
+    if not stations.limited_gates:
+        return {}
+    gates = [stations.gates.get(gate_id) for gate_id in _gate_ids(requests, stations.devices)]
+    event_ids = {gate.event_id for gate in gates if gate is not None}
+    return {
+        gate_id: event_id
+        for gate_id, event_id in stations.limited_gates.items()
+        if event_id in event_ids
+    }
+
+
 def gates_of(requests: Sequence[ScanRequest], facts: AdmissionFacts) -> list[ScanningGate]:
     """The gates that these requests, and the scans that are known by their ids, are about."""
-    ids = {scan.gate_id for scan in facts.known.values()}
+    ids = _gate_ids(requests, facts.devices)
+    ids.update(scan.gate_id for scan in facts.known.values())
+    return [facts.gates[gate_id] for gate_id in ids if gate_id in facts.gates]
+
+
+def _gate_ids(requests: Sequence[ScanRequest], devices: Mapping[UUID, ScanningDevice]) -> set[UUID]:
+    ids = set[UUID]()
     for request in requests:
         if isinstance(request.by, Override):
             ids.add(request.by.gate_id)
             continue
-        device = facts.devices.get(request.caller.id) if request.caller.id else None
+        device = devices.get(request.caller.id) if request.caller.id else None
         if device is not None and device.gate_id is not None:
             ids.add(device.gate_id)
-    return [facts.gates[gate_id] for gate_id in ids if gate_id in facts.gates]
+    return ids
 
 
 def with_counts(plan: AdmissionPlan, counts: Sequence[Counted]) -> list[ScanDecision]:

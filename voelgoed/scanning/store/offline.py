@@ -135,7 +135,7 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
             SELECT gate.id, gate.name, gate.status, gate.allowed_zones, gate.capacity,
                    gate.hard_capacity_limit, event.id AS event_id, event.status AS event_status,
                    event.ends_at AS event_ends_at, event.capacity AS event_capacity,
-                   event.version AS event_version, layout.id AS layout_id, layout.lineage_id,
+                   layout.id AS layout_id, layout.lineage_id,
                    scan_policy.dedup_window_s, scan_policy.travel_s
               FROM gate
               JOIN event ON event.organization_id = gate.organization_id AND event.id = gate.event_id

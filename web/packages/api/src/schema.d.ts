@@ -2438,7 +2438,6 @@ export interface components {
             message: string;
             occupancy?: components["schemas"]["OccupancyInfo"];
             reason?: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside" | "unverified";
-            /** Format: uuid */
             scan_id: string;
             /** Format: date-time */
             scanned_at: string;
