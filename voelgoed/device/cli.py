@@ -98,7 +98,7 @@ def sync_command(
 
     async def bring(it: Device) -> SyncReport:
         report = await (sync_whole_queue(it) if whole else sync(it))
-        _say(f"{report.synced} synced, {report.failed} refused, {report.left} left to bring")
+        _say(f"{report.synced} synced, {report.failed} refused, {report.left} left to deliver")
         if report.conflicts:
             _say(f"  {len(report.conflicts)} conflicts, for somebody to look at")
         if report.failed:
