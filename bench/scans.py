@@ -194,13 +194,13 @@ def figures(case: str, tickets: int, past_scans: int = 0) -> Figures:
             duplicates = _duplicates(stage, server, port, hall)
         asyncio.run(_require_admitted(stage, hall))
     cpu_us = statistics.median(each.cpu_us for each in rounds)
-    told = {
+    figures_of_round = {
         "bench": "scans",
         "case": f"{case}_duplicates",
         "cpu_us": round(duplicates),
         "ratio_to_admission": round(duplicates / cpu_us, 2),
     }
-    print(json.dumps(told))
+    print(json.dumps(figures_of_round))
     return Figures(statistics.median(each.per_s for each in rounds), cpu_us)
 
 

@@ -182,9 +182,9 @@ def resync() -> None:
     with a_stage() as stage:
         hall = uvloop.run(furnish(stage, DEVICES * QUEUED))
         with _server(stage) as (port, _):
-            told = uvloop.run(_resync(port, hall))
+            resynced = uvloop.run(_resync(port, hall))
         _require_kept(stage, DEVICES * QUEUED)
-    print(json.dumps({"bench": "syncs", "case": "mass_resync_50_devices_400_scans"} | told))
+    print(json.dumps({"bench": "syncs", "case": "mass_resync_50_devices_400_scans"} | resynced))
 
 
 async def _resync(port: int, hall: Hall) -> dict[str, object]:

@@ -164,7 +164,7 @@ class Gatehouse:
         made = sum(len(device.store.scans()) for device in self.devices)
         assert len(kept) == made
 
-    async def stands(self, ticket: Ticket) -> dict[UUID, str]:
+    async def resolutions(self, ticket: Ticket) -> dict[UUID, str]:
         """What the server says of each scan of a ticket: admitted, or why not."""
         path = f"/api/scanning/tickets/{ticket.id}/scans"
         scans = (await self.world.ask("GET", path)).json()["data"]

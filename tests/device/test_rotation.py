@@ -70,9 +70,9 @@ async def test_where_the_next_key_does_not_arrive_the_device_decides_and_no_scan
     await gates.require_nothing_lost()
 
 
-@pytest.mark.parametrize("bring", [sync, sync_whole_queue])
+@pytest.mark.parametrize("deliver", [sync, sync_whole_queue])
 async def test_what_was_scanned_with_the_old_key_is_delivered_with_the_next(
-    gates: Gatehouse, bring: Callable[[Device], Awaitable[SyncReport]]
+    gates: Gatehouse, deliver: Callable[[Device], Awaitable[SyncReport]]
 ):
     tickets = await gates.world.tickets(3)
     device = await gates.device()
@@ -80,7 +80,7 @@ async def test_what_was_scanned_with_the_old_key_is_delivered_with_the_next(
         await scan(device, await gates.world.barcode(ticket), offline=True)
     before = device.identity.api_key
     await gates.demand_rotation(device)
-    report = await bring(device)
+    report = await deliver(device)
     assert (report.synced, report.failed, report.left) == (3, 0, 0)
     assert device.identity.api_key != before
     await gates.require_nothing_lost()

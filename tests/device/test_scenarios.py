@@ -55,7 +55,7 @@ async def test_1_from_the_manifest_to_the_conflict(gates: Gatehouse):
     report = await sync(south)
     assert report.conflicts == [elsewhere.scan_id]
     await gates.require_nothing_lost()
-    assert await gates.stands(one) == {
+    assert await gates.resolutions(one) == {
         first.scan_id: "admitted",
         again.scan_id: "already_scanned",
         elsewhere.scan_id: "already_scanned",
@@ -96,10 +96,10 @@ async def test_2_an_earlier_scan_that_arrives_later_is_the_first_entry(gates: Ga
     gates.pass_(seconds=10)
     second = await shown(gates, south, ticket)
     await sync(south)
-    assert await gates.stands(ticket) == {second.scan_id: "admitted"}
+    assert await gates.resolutions(ticket) == {second.scan_id: "admitted"}
     report = await sync(north)
     assert len(report.conflicts) == 1
-    assert await gates.stands(ticket) == {
+    assert await gates.resolutions(ticket) == {
         first.scan_id: "admitted",
         second.scan_id: "already_scanned",
     }
@@ -124,7 +124,7 @@ async def test_3_a_clock_that_is_15_seconds_off_is_corrected(gates: Gatehouse):
     await sync(north)
     await sync(south)
     assert await canonical(gates, first.scan_id) < await canonical(gates, second.scan_id)
-    assert (await gates.stands(ticket))[first.scan_id] == "admitted"
+    assert (await gates.resolutions(ticket))[first.scan_id] == "admitted"
     for device in gates.devices:
         for kept in device.store.scans():
             assert kept.scanned_at_corrected == await canonical(gates, kept.scan_id)
@@ -212,7 +212,7 @@ async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_
     for each in alone:
         scan_row = kept[each.scan_id]
         assert (scan_row["source"], scan_row["reason_denied"]) == ("recovered", "unverified")
-    assert await gates.stands(one) == {alone[0].scan_id: "unverified"}
+    assert await gates.resolutions(one) == {alone[0].scan_id: "unverified"}
     assert (await world.inside())["event"] == 1
     assert await entries(gates, tickets) == [0, 0, 1]
     assert await gates.conflicts() == []
@@ -228,9 +228,9 @@ async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_
     assert all(each["signature_valid"] for each in looked_at)
     reviewed = await world.ask("POST", f"{path}/transitions", {"to": "accepted", "note": "found"})
     assert reviewed.json()["data"]["state"] == "accepted"
-    assert await gates.stands(one) == {alone[0].scan_id: "admitted"}
-    assert await gates.stands(two) == {alone[1].scan_id: "admitted"}
-    assert await gates.stands(contested) == {
+    assert await gates.resolutions(one) == {alone[0].scan_id: "admitted"}
+    assert await gates.resolutions(two) == {alone[1].scan_id: "admitted"}
+    assert await gates.resolutions(contested) == {
         alone[2].scan_id: "admitted",
         elsewhere.scan_id: "already_scanned",
     }
@@ -296,9 +296,9 @@ async def test_7_many_devices_come_back_at_once_after_an_outage(
     assert len(late) == DEVICES * (batches - 1)
     assert max(late) - min(late) > 2, "they would all return at once"
     for ticket in tickets:
-        stands = list((await gates.stands(ticket)).values())
-        assert len(stands) == DEVICES
-        assert stands.count("admitted") == 1
+        resolutions = list((await gates.resolutions(ticket)).values())
+        assert len(resolutions) == DEVICES
+        assert resolutions.count("admitted") == 1
     assert (await gates.world.inside())["event"] == DEVICES * len(tickets), "every head counts"
     assert await gates.differences() == []
     [kept] = await gates.world.rows("SELECT count(*) AS batches FROM batch_sync")
@@ -390,9 +390,9 @@ async def test_a_device_that_lies_about_its_clock_is_found_out(gates: Gatehouse)
             }
         ],
     }
-    told = await device.ask("POST", "/api/scanning/sync", msgspec.json.encode(body))
-    assert told.status == 200, told.body
-    assert abs(msgspec.json.decode(told.body)["offset_seconds"]) < 60
+    reply = await device.ask("POST", "/api/scanning/sync", msgspec.json.encode(body))
+    assert reply.status == 200, reply.body
+    assert abs(msgspec.json.decode(reply.body)["offset_seconds"]) < 60
     at = await canonical(gates, answer.scan_id)
     assert abs(at - honest.scanned_at) < timedelta(seconds=60)
     alerts = await gates.world.ask("GET", f"/api/scanning/events/{gates.world.event_id}/alerts")
@@ -416,7 +416,7 @@ async def test_a_clock_that_jumps_back_between_two_scans(gates: Gatehouse):
     moments = [await canonical(gates, each.scan_id) for each in (first, again, other)]
     assert moments == sorted(moments)
     assert moments[2] - moments[0] < timedelta(minutes=1)
-    assert (await gates.stands(one))[first.scan_id] == "admitted"
+    assert (await gates.resolutions(one))[first.scan_id] == "admitted"
     alerts = await gates.world.ask("GET", f"/api/scanning/events/{gates.world.event_id}/alerts")
     assert alerts.json()["data"] == []
 
@@ -559,9 +559,9 @@ async def test_online_and_offline_by_turns(gates: Gatehouse):
     await gates.require_nothing_lost()
 
 
-@pytest.mark.parametrize("bring", [sync, sync_whole_queue])
+@pytest.mark.parametrize("deliver", [sync, sync_whole_queue])
 async def test_what_was_scanned_at_one_event_counts_there_though_the_device_is_at_another(
-    gates: Gatehouse, bring: Callable[[Device], Awaitable[SyncReport]]
+    gates: Gatehouse, deliver: Callable[[Device], Awaitable[SyncReport]]
 ):
     """Both events have gates with the same codes."""
     world = gates.world
@@ -577,7 +577,7 @@ async def test_what_was_scanned_at_one_event_counts_there_though_the_device_is_a
     export_queue(device, gates.directory / "queue.json")
     exported = msgspec.json.decode((gates.directory / "queue.json").read_bytes())
     assert {each["gate_id"] for each in exported["scans"]} == {str(world.gates[0].id)}
-    report = await bring(device)
+    report = await deliver(device)
     assert (report.synced, report.failed, report.conflicts) == (2, 0, [])
     await gates.require_nothing_lost()
     for kept in (await gates.kept()).values():

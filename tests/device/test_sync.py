@@ -28,7 +28,7 @@ from voelgoed.device.sync import ATTEMPTS_MAX, FRUITLESS_MAX, sync
 from voelgoed.device.whole_queue import export_queue, sync_whole_queue
 
 FLIPS = 40
-Bring = Callable[[Device], Awaitable[SyncReport]]
+Deliver = Callable[[Device], Awaitable[SyncReport]]
 
 
 async def scanned(gates: Gatehouse, count: int, **changes: object) -> None:
@@ -63,13 +63,13 @@ async def test_what_is_lost_on_the_way_is_sent_again_as_it_was(gates: Gatehouse,
     assert batches["n"] == 1
 
 
-@pytest.mark.parametrize("bring", [sync, sync_whole_queue])
+@pytest.mark.parametrize("deliver", [sync, sync_whole_queue])
 async def test_a_bit_that_is_lost_anywhere_in_a_batch_loses_and_changes_no_scan(
-    gates: Gatehouse, bring: Bring
+    gates: Gatehouse, deliver: Deliver
 ):
     luck = random.Random(7)
     flips = [(luck.randrange(10_000), luck.randrange(8)) for _ in range(FLIPS)]
-    await brought_through(gates, flips, bring)
+    await delivered_through(gates, flips, deliver)
 
 
 async def test_a_bit_that_is_lost_of_the_offset_moves_no_scan(gates: Gatehouse):
@@ -77,10 +77,12 @@ async def test_a_bit_that_is_lost_of_the_offset_moves_no_scan(gates: Gatehouse):
     an_id = str(uuid4())
     before = f'{{"device_id":"{an_id}","sync_batch_id":"{an_id}","offset_seconds":'
     flips = [(len(before) + at, bit) for at in range(4) for bit in range(4)]
-    await brought_through(gates, flips, sync)
+    await delivered_through(gates, flips, sync)
 
 
-async def brought_through(gates: Gatehouse, flips: list[tuple[int, int]], bring: Bring) -> None:
+async def delivered_through(
+    gates: Gatehouse, flips: list[tuple[int, int]], deliver: Deliver
+) -> None:
     """Two scans for each of them, that nobody has seen before, in a batch with that bit wrong."""
     barcodes = [await gates.world.barcode(each) for each in await gates.world.tickets(7)]
     device = await gates.device(clock=LiveClocks(timedelta(seconds=15)).device_clock())
@@ -93,7 +95,7 @@ async def brought_through(gates: Gatehouse, flips: list[tuple[int, int]], bring:
         gates.network.will("bit_flipped")
         for _ in range(2):  # again for what is left for later, as a device that is not this one
             with suppress(DeviceFault):
-                await bring(device)
+                await deliver(device)
         await _forget_limit(gates)
         assert device.store.scans("pending") == []
     assert gates.network.happened == ["bit_flipped"] * len(flips)
@@ -124,7 +126,7 @@ async def test_a_scan_whose_online_answer_was_lost_counts_once(gates: Gatehouse)
     report = await sync(device)
     assert (report.synced, report.conflicts) == (1, [])
     await gates.require_nothing_lost()
-    assert await gates.stands(ticket) == {answer.scan_id: "admitted"}
+    assert await gates.resolutions(ticket) == {answer.scan_id: "admitted"}
 
 
 async def test_a_device_that_crashes_with_a_batch_on_its_way_goes_on_with_it(gates: Gatehouse):
@@ -387,10 +389,10 @@ async def test_an_export_has_what_the_server_does_not(gates: Gatehouse):
     assert export_queue(device, path) == 3
     exported = msgspec.json.decode(path.read_bytes())
     assert exported["device_id"] == str(device.identity.device_id)
-    for told, kept in zip(exported["scans"], device.store.scans(), strict=True):
-        assert told["scan_id"] == str(kept.scan_id)
-        assert told["signature"] == kept.signature
-        offset = timedelta(seconds=told["offset_seconds"])
+    for exported_scan, kept in zip(exported["scans"], device.store.scans(), strict=True):
+        assert exported_scan["scan_id"] == str(kept.scan_id)
+        assert exported_scan["signature"] == kept.signature
+        offset = timedelta(seconds=exported_scan["offset_seconds"])
         assert kept.scanned_at + offset == kept.scanned_at_corrected
     await sync(device)
     assert export_queue(device, path) == 0

@@ -59,17 +59,17 @@ async def test_everything_is_told_by_its_name_when_it_happens(gates: Gatehouse):
         ear = Ear(logs)
         north, south = await gates.device(0), await gates.device(1)
         devices = [str(each.identity.device_id) for each in (north, south)]
-        told = ear.now()
+        logged = ear.now()
         for device in devices:
-            about = [each["event"] for each in told if each.get("device_id") == device]
+            about = [each["event"] for each in logged if each.get("device_id") == device]
             assert about[:3] == ["device.paired", "manifest.download", "manifest.verified"]
         await north.hydrate()
         assert ear.names() == ["manifest.download"], "nothing new, so nothing to verify"
 
         first = await scan(north, one, offline=True)
-        told = ear.now()
-        assert [each["event"] for each in told] == ["scan.local", "scan.valid"]
-        assert {each["scan_id"] for each in told} == {str(first.scan_id)}
+        logged = ear.now()
+        assert [each["event"] for each in logged] == ["scan.local", "scan.valid"]
+        assert {each["scan_id"] for each in logged} == {str(first.scan_id)}
         await scan(north, one, offline=True)
         assert ear.names() == ["scan.local", "scan.invalid"]
         assert (await scan(north, two)).colour == "green"
@@ -81,30 +81,30 @@ async def test_everything_is_told_by_its_name_when_it_happens(gates: Gatehouse):
         assert ear.names() == ["scan.local", "scan.valid"]
 
         await sync(north)
-        told = ear.now()
-        assert [each["event"] for each in told] == ["sync.attempt", "sync.success"]
-        assert {each["device_id"] for each in told} == {devices[0]}
+        logged = ear.now()
+        assert [each["event"] for each in logged] == ["sync.attempt", "sync.success"]
+        assert {each["device_id"] for each in logged} == {devices[0]}
         await sync_whole_queue(south)
-        told = ear.now()
-        assert [each["event"] for each in told] == [
+        logged = ear.now()
+        assert [each["event"] for each in logged] == [
             "sync.attempt",
             "conflict.detected",
             "sync.success",
         ]
-        assert (told[1]["kind"], told[1]["severity"]) == ("double_entry", "critical")
+        assert (logged[1]["kind"], logged[1]["severity"]) == ("double_entry", "critical")
 
         path = f"/api/scanning/devices/{devices[0]}"
         assert (await gates.world.ask("DELETE", path, by="owner")).status_code == 204
-        told = ear.now()
-        assert [(each["event"], each["device_id"]) for each in told] == [
+        logged = ear.now()
+        assert [(each["event"], each["device_id"]) for each in logged] == [
             ("device.revoked", devices[0])
         ]
         await scan(north, one, offline=True)
         ear.now()
         assert (await sync(north)).reason == str(KeyRefused())
-        told = ear.now()
-        assert [each["event"] for each in told] == ["sync.attempt", "sync.failed"]
-        assert told[1]["error"] == "device_inactive"
+        logged = ear.now()
+        assert [each["event"] for each in logged] == ["sync.attempt", "sync.failed"]
+        assert logged[1]["error"] == "device_inactive"
     assert {each["event"] for each in logs} >= NAMES
     for secret in (one, two, north.identity.api_key, south.identity.api_key):
         assert secret not in str(logs)
@@ -120,10 +120,10 @@ async def test_a_sync_that_fails_is_told(gates: Gatehouse):
     device.sleep = Sleeper(_leave)
     with capture_logs() as logs, suppress(Left):
         await sync(device)
-    told = [each for each in logs if each["event"] in NAMES]
-    assert [each["event"] for each in told] == ["sync.attempt", "sync.failed"]
-    assert told[1]["error"] == "rate_limited"
-    assert told[1]["device_id"] == str(device.identity.device_id)
+    logged = [each for each in logs if each["event"] in NAMES]
+    assert [each["event"] for each in logged] == ["sync.attempt", "sync.failed"]
+    assert logged[1]["error"] == "rate_limited"
+    assert logged[1]["device_id"] == str(device.identity.device_id)
 
 
 class Left(Exception):
@@ -148,8 +148,8 @@ async def test_a_batch_that_cannot_be_read_is_a_sync_that_failed(gates: Gatehous
     device = await gates.device()
 
     async def cut_short() -> None:
-        told = await device.ask("POST", "/api/scanning/sync", b'{"device_id": "')
-        assert told.status == 400
+        logged = await device.ask("POST", "/api/scanning/sync", b'{"device_id": "')
+        assert logged.status == 400
 
     failed = ("syncs_total", {"outcome": "failed"})
     with capture_logs() as logs:

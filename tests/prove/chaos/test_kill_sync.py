@@ -232,7 +232,7 @@ async def test_a_server_that_is_killed_in_the_middle_of_a_batch_has_kept_nothing
     async with admin.transaction():
         last = max(ticket.id for ticket in tickets[:count])
         assert await admin.fetch(point.lock, last if point is TICKETS else world.event_id)
-        sending = asyncio.create_task(brought(url, path, device, batch))
+        sending = asyncio.create_task(delivered(url, path, device, batch))
         backend = await held_up(admin, point)
         await server.kill()
     assert await sending is None
@@ -240,7 +240,7 @@ async def test_a_server_that_is_killed_in_the_middle_of_a_batch_has_kept_nothing
     assert await tables(world) == before
 
     url = await server.start()
-    answer = await brought(url, path, device, batch)
+    answer = await delivered(url, path, device, batch)
     assert answer is not None
     assert "message" not in answer, "nobody has brought it before"
     kept = await tables(world)
@@ -251,7 +251,7 @@ async def test_a_server_that_is_killed_in_the_middle_of_a_batch_has_kept_nothing
     assert [each["conflict"]["kind"] for each in await conflicts(world)] == ["double_entry"]
     database = world.services.database
     assert await recount_event(database, world.tenant.id, world.event_id) == []
-    again = await brought(url, path, device, batch)
+    again = await delivered(url, path, device, batch)
     assert again is not None
     assert again.pop("message") == "Batch already synced (idempotent)"
     for each in (answer, again):
@@ -269,7 +269,7 @@ async def tables(world: World) -> dict[str, list[str]]:
     return found
 
 
-async def brought(
+async def delivered(
     url: str, path: str, device: Device, batch: dict[str, Any]
 ) -> dict[str, Any] | None:
     """None where nobody answered."""

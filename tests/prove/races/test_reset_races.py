@@ -48,7 +48,7 @@ async def empty(world: World) -> OccupancyReset:
     return await declare_empty(world.services.database, caller, world.event_id, new, None)
 
 
-async def bring(
+async def deliver(
     world: World, device: Device, *tickets: Ticket | None, ago: timedelta = MOMENT
 ) -> None:
     """What the device let in a moment ago."""
@@ -81,10 +81,10 @@ async def test_scans_and_resets_at_the_same_time_leave_the_counts_as_the_scans_s
         *(world.verdict(north, ticket.code) for ticket in tickets[4:8]),
         empty(world),
         *(other.verdict(south, ticket.code, direction="exit") for ticket in tickets[:2]),
-        bring(other, south, *tickets[6:10], None),
+        deliver(other, south, *tickets[6:10], None),
         empty(other),
         *(other.verdict(south, ticket.code) for ticket in tickets[8:]),
-        bring(world, north, *tickets[2:5], None),
+        deliver(world, north, *tickets[2:5], None),
     )
     assert sum(isinstance(each, OccupancyReset) for each in resets) == 2
     assert await differences(world) == []
@@ -109,7 +109,7 @@ async def a_delivery_that_is_overtaken(
         return await commit(*given, **more)
 
     monkeypatch.setattr(sync_pipeline, "commit_history", late)
-    await bring(world, device, *tickets)
+    await deliver(world, device, *tickets)
 
 
 async def test_a_delivery_that_a_reset_overtakes_is_decided_again(
@@ -150,7 +150,7 @@ async def a_scan_between_tickets_and_counts(
         nonlocal is_first
         if is_first:
             is_first = False
-            await bring(world, device, ticket, ago=LONG_AGO)
+            await deliver(world, device, ticket, ago=LONG_AGO)
         await lock(*given)
 
     monkeypatch.setattr(occupancy_resets.store, "lock_counts", late)

@@ -100,8 +100,8 @@ async def test_one_ticket_at_fifty_gates_enters_once(venue: Venue):
         ticket = await world.ticket(f"A{2 * number - 1}")
         code = await world.barcode(ticket) if number % 2 else ticket.code
         answers = await venue.all_at_once(code, world.devices)
-        told = Counter(answer.get("reason", answer["status"]) for answer in answers)
-        assert told == {"admitted": 1, "already_scanned": 49}
+        verdicts = Counter(answer.get("reason", answer["status"]) for answer in answers)
+        assert verdicts == {"admitted": 1, "already_scanned": 49}
         again = await venue.all_at_once(code, world.devices)
         assert Counter(answer.get("reason") for answer in again) == {"already_scanned": 50}
         assert (await world.inside())["event"] == number
@@ -143,8 +143,8 @@ def both_have_looked(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_of_two_who_saw_the_same_one_looks_again(venue: Venue, both_have_looked: None):
     world, ticket = venue.world, await venue.world.ticket("A1")
     answers = await venue.all_at_once(ticket.code, world.devices[:2])
-    told = Counter(answer.get("reason", answer["status"]) for answer in answers)
-    assert told == {"admitted": 1, "already_scanned": 1}
+    verdicts = Counter(answer.get("reason", answer["status"]) for answer in answers)
+    assert verdicts == {"admitted": 1, "already_scanned": 1}
     assert (await world.inside())["event"] == 1
 
 
@@ -177,8 +177,8 @@ async def test_of_two_who_saw_the_last_place_one_looks_again(venue: Venue, both_
         answer = await venue.clients[number].post("/api/scans", json=body, headers=headers)
         return answer.json().get("reason", answer.json()["status"])
 
-    told = await asyncio.gather(scan(0), scan(1))
-    assert Counter(told) == {"admitted": 1, "gate_at_capacity": 1}
+    verdicts = await asyncio.gather(scan(0), scan(1))
+    assert Counter(verdicts) == {"admitted": 1, "gate_at_capacity": 1}
     assert (await world.inside())["gate-0"] == 1
 
 
@@ -217,10 +217,10 @@ async def test_a_gate_with_a_limit_never_lets_in_more(venue: Venue):
         answer = await client.post("/api/scans", json=body, headers=device.headers)
         return answer.json().get("reason", answer.json()["status"])
 
-    told = await asyncio.gather(
+    verdicts = await asyncio.gather(
         *(scan(number, ticket.code) for number, ticket in enumerate(tickets))
     )
-    assert Counter(told) == {"admitted": 7, "gate_at_capacity": DEVICES - 7}
+    assert Counter(verdicts) == {"admitted": 7, "gate_at_capacity": DEVICES - 7}
     assert (await world.inside())["gate-0"] == 7
 
 

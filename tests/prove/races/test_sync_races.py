@@ -65,7 +65,7 @@ class Together:
         monkeypatch.setattr(sync_pipeline, "commit_history", waiting)
 
 
-async def bring_at_once(
+async def deliver_at_once(
     nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Ticket, list[dict[str, Any]]]:
     """Two devices let somebody in with the same ticket, and bring it at the same moment."""
@@ -97,7 +97,7 @@ async def test_of_two_who_bring_it_at_once_the_earlier_scan_stands(
 ):
     world = nodes[0]
     await world.device(world.gates[0]), await world.device(world.gates[1])
-    ticket, (earlier, later) = await bring_at_once(nodes, monkeypatch)
+    ticket, (earlier, later) = await deliver_at_once(nodes, monkeypatch)
     [found] = await conflicts(world)
     assert found["winner"]["id"] == earlier["scan_id"]
     assert found["scan"]["id"] == later["scan_id"]
@@ -120,7 +120,7 @@ async def test_without_the_look_at_what_was_seen_both_would_stand(
 
     monkeypatch.setattr(HistoryPlanner, "change", unseen)
     await world.device(world.gates[0]), await world.device(world.gates[1])
-    await bring_at_once(nodes, monkeypatch)
+    await deliver_at_once(nodes, monkeypatch)
     assert await conflicts(world) == []
     assert (await world.inside())["event"] == 2
 
@@ -161,11 +161,11 @@ async def test_the_same_batch_at_two_nodes_is_taken_once(
     Together(monkeypatch, 2)
     body = signed_batch(device, await signed(world, device, ticket))
     answers = await asyncio.gather(send(world, device, body), send(second, device, body))
-    told = [answer.json() for answer in answers]
-    assert sorted("message" in each for each in told) == [False, True]
-    for each in told:
+    replies = [answer.json() for answer in answers]
+    assert sorted("message" in each for each in replies) == [False, True]
+    for each in replies:
         each.pop("message", None), each.pop("server_time")
-    assert told[0] == told[1]
+    assert replies[0] == replies[1]
     [kept] = await world.rows("SELECT count(*) FROM scan")
     assert kept["count"] == 1
 
@@ -246,14 +246,14 @@ async def test_what_comes_together_goes_together_and_each_hears_of_its_own(world
         200,
         200,
     ]
-    told = [answer.json() for answer in answers if answer.status_code == 200]
+    replies = [answer.json() for answer in answers if answer.status_code == 200]
     for each, (_, body) in zip(
-        told, (pair for pair in sent if pair[1] is not bodies[3]), strict=True
+        replies, (pair for pair in sent if pair[1] is not bodies[3]), strict=True
     ):
         ids = {scan["scan_id"] for scan in body["scans"]}
         assert {*each["processed"], *(a["scan_id"] for a in each["rejected"])} == ids
         assert all({a["scan_id"], a["winner_scan_id"]} & ids for a in each["conflicts"])
-    assert [len(each["rejected"]) for each in told] == [0, 0, 0, 0, 1, 0, 0, 0]
+    assert [len(each["rejected"]) for each in replies] == [0, 0, 0, 0, 1, 0, 0, 0]
     [kept] = await world.rows("SELECT count(*) FROM scan")
     assert kept["count"] == 7 * 5 - 1
     assert (await world.inside())["event"] == 34

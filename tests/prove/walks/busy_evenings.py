@@ -19,7 +19,7 @@ from tests.prove.walks.evenings import (
     Happening,
     Made,
     anywhere,
-    bring_all,
+    deliver_all,
     deliveries_of,
     seconds,
 )
@@ -102,7 +102,7 @@ async def tell(
         times.append((happening.second, 0, _later(evening.happen, happening)))
     for delivery in deliveries_of(list(enumerate(made)), luck):
         measured = replace(delivery, is_measured=luck.random() < 0.7)
-        times.append((_arrival(delivery, luck), 1, _later(evening.bring, measured)))
+        times.append((_arrival(delivery, luck), 1, _later(evening.deliver, measured)))
     for number in annulled:
         times.append((luck.choice([600, 1_000, 3_000]), 2, _later(evening.annul, number)))
     luck.shuffle(times)
@@ -110,7 +110,7 @@ async def tell(
         evening.at(second)
         await do()
     evening.at(FUTURE_S + LATE.total_seconds())
-    await bring_all(evening, _restored(made, luck), luck)
+    await deliver_all(evening, _restored(made, luck), luck)
     await accept_all(evening)
     for number in annulled:
         await evening.annul(number)

@@ -55,7 +55,7 @@ class Made:
     """Of a ticket that was reissued by then: the new one was shown."""
 
     @property
-    def is_brought(self) -> bool:
+    def is_delivered(self) -> bool:
         return self.asked != "heard"
 
 
@@ -186,7 +186,7 @@ class Evening:
         answer = await self.world.scan(device, self.barcode(made), **more)
         assert answer.status_code in (200, 422), answer.text
 
-    async def bring(self, delivery: Delivery) -> None:
+    async def deliver(self, delivery: Delivery) -> None:
         """Whoever is told that others are at work comes again."""
         send = {"signed": self._signed, "queue": self._queue, "file": self._file}[delivery.form]
         await send(delivery)
@@ -281,7 +281,7 @@ class Evening:
         )
         return {
             "tickets": sorted((names[row.pop("id")], *_since(row)) for row in tickets),
-            "scans": await self.standings(),
+            "scans": await self.resolutions(),
             "conflicts": sorted(
                 (
                     row["kind"],
@@ -294,7 +294,7 @@ class Evening:
             ),
         }
 
-    async def standings(self) -> list[tuple[Any, ...]]:
+    async def resolutions(self) -> list[tuple[Any, ...]]:
         """When each scan was made, and how it stands."""
         found: list[tuple[Any, ...]] = []
         for ticket in self.tickets:
@@ -306,8 +306,8 @@ class Evening:
             for row in (await self.world.ask("GET", path)).json()["data"]:
                 if row["annulled_at"] is not None:
                     continue
-                told = (row["status"], row["reason_denied"], row["entry_number"])
-                found.append((self.ids[row["id"]], made[row["id"]], *told))
+                seen = (row["status"], row["reason_denied"], row["entry_number"])
+                found.append((self.ids[row["id"]], made[row["id"]], *seen))
         return sorted(found, key=str)
 
 
@@ -356,7 +356,7 @@ def deliveries_of(
     for device in range(DEVICES):
         left: dict[Form, list[tuple[int, Made]]] = {form: [] for form in forms}
         for each in made:
-            if each[1].device == device and each[1].is_brought:
+            if each[1].device == device and each[1].is_delivered:
                 for form in luck.sample(forms, k=min(luck.choice([1, 1, 2]), len(forms))):
                     left[form].append(each)
         for form, scans in left.items():
@@ -374,13 +374,13 @@ def deliveries_of(
     return deliveries
 
 
-async def bring_all(evening: Evening, deliveries: Sequence[Delivery], luck: Random) -> None:
+async def deliver_all(evening: Evening, deliveries: Sequence[Delivery], luck: Random) -> None:
     """Some one after the other, some at once; and then all that came from files is accepted."""
     left = list(deliveries)
     while left:
         some = luck.choice([1, 1, 2, 4])
         wave, left = left[:some], left[some:]
-        await asyncio.gather(*(evening.bring(each) for each in wave))
+        await asyncio.gather(*(evening.deliver(each) for each in wave))
     unreviewed = {each["batch_id"]: each for each in evening.imports}
     reviews = [
         evening.accept(each) for each in luck.sample(list(unreviewed.values()), k=len(unreviewed))

@@ -35,8 +35,8 @@ from tests.prove.walks.evenings import (
     Happening,
     Made,
     alone,
-    bring_all,
     counts,
+    deliver_all,
     deliveries_of,
     gained,
     heard,
@@ -45,7 +45,7 @@ from tests.prove.walks.evenings import (
     unheard,
 )
 from tests.scanning.support import World, a_world
-from tests.scanning.sync_support import bring, conflicts, offline, signed, sync
+from tests.scanning.sync_support import conflicts, deliver, offline, signed, sync
 from tests.seating.race_support import a_node
 from tests.support import STOPPED_AT, MovableClock, a_client, a_tenant
 from voelgoed.infra.rate_limit import Limit
@@ -117,7 +117,7 @@ async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_t
     worlds = await an_event(nodes, clock, rules)
     [world, _] = worlds
     sold = await world.tickets(TICKETS * TELLINGS)
-    told: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for again in range(TELLINGS):
         luck = Random(seed + again)
         evening = Evening(worlds, clock, sold[again * TICKETS :][:TICKETS], off)
@@ -128,10 +128,10 @@ async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_t
                 evening.at(each.second)
                 await evening.ask(number, each)
         evening.at(LATE.total_seconds())
-        await bring_all(evening, deliveries_of(list(enumerate(made)), luck), luck)
-        told.append(await evening.tables() | {"counts": gained(before, await counts(world))})
+        await deliver_all(evening, deliveries_of(list(enumerate(made)), luck), luck)
+        results.append(await evening.tables() | {"counts": gained(before, await counts(world))})
         assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
-    assert told[0] == told[1] == told[2]
+    assert results[0] == results[1] == results[2]
 
 
 @examples(short=8, full=300)
@@ -165,7 +165,7 @@ async def test_whatever_else_happens_on_the_evening_the_tables_are_the_same(
     sold = await world.tickets(TICKETS * TELLINGS)
     made = sensible(made, happenings)
     gone = [number for number in annulled if number < len(made)]
-    told: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(history_plan, "CHECKPOINT_AFTER", checkpoint_after)
         for again in range(TELLINGS):
@@ -173,10 +173,10 @@ async def test_whatever_else_happens_on_the_evening_the_tables_are_the_same(
             await evening.begin()
             before = await counts(world)
             tables = await tell(evening, made, happenings, gone, Random(seed + again))
-            told.append(tables | {"counts": gained(before, await counts(world))})
+            results.append(tables | {"counts": gained(before, await counts(world))})
             database = world.services.database
             assert await recount_event(database, world.tenant.id, world.event_id) == []
-    assert told[0] == told[1] == told[2]
+    assert results[0] == results[1] == results[2]
 
 
 @examples(short=8, full=300)
@@ -224,7 +224,7 @@ async def test_with_gates_online_in_between_all_is_as_if_told_at_once(
             second.at(happening.second)
             await second.happen(happening)
         second.at(LATE.total_seconds())
-        await bring_all(second, deliveries_of(passed, luck), luck)
+        await deliver_all(second, deliveries_of(passed, luck), luck)
         await accept_all(second)
         for number in first.annulled:
             await second.annul(number)
@@ -249,18 +249,20 @@ async def _live(
             await evening.ask(number, made[number])
         else:
             each, form = made[number], luck.choice(FORMS_OF_DEVICES)
-            await evening.bring(Delivery(each.device, form, [(number, each)], luck.randrange(2), 1))
+            await evening.deliver(
+                Delivery(each.device, form, [(number, each)], luck.randrange(2), 1)
+            )
 
 
 def _in_time(made: Sequence[Made]) -> list[tuple[float, int, bool]]:
     """When which scan becomes known, and whether because the server is asked."""
     asked = [(each.second, number, True) for number, each in enumerate(made) if each.asked != "no"]
-    brought = [
+    delivered = [
         (each.second + each.delay, number, False)
         for number, each in enumerate(made)
-        if each.is_brought
+        if each.is_delivered
     ]
-    return sorted([*asked, *brought], key=lambda each: (each[0], not each[2], each[1]))
+    return sorted([*asked, *delivered], key=lambda each: (each[0], not each[2], each[1]))
 
 
 async def _as_it_was_at_the_gates(evening: Evening, made: Sequence[Made]) -> list[tuple[int, Made]]:
@@ -274,7 +276,7 @@ async def _as_it_was_at_the_gates(evening: Evening, made: Sequence[Made]) -> lis
     for number, each in enumerate(made):
         row = answered.get(number)
         if row is None:
-            is_here = each.is_brought
+            is_here = each.is_delivered
         elif each.asked == "heard":
             is_here = row["status"] == "admitted"
         else:
@@ -290,7 +292,7 @@ async def test_why_somebody_was_turned_away_by_a_device_that_did_not_hear_us_is_
 ):
     """We had let them in, and did not know then who had come in a minute before."""
     north, south = await world.device(world.gates[0]), await world.device(world.gates[1])
-    told: list[Any] = []
+    results: list[Any] = []
     for ticket, turn in zip(await world.tickets(2), (1, -1), strict=True):
         asked = await signed(world, north, ticket, timedelta(0), outcome="invalid")
         scan_id = asked["scan_id"]
@@ -299,9 +301,9 @@ async def test_why_somebody_was_turned_away_by_a_device_that_did_not_hear_us_is_
         for device, scan in [(north, asked), (south, before)][::turn]:
             await sync(world, device, scan)
         rows = await world.ask("GET", f"/api/scanning/tickets/{ticket.id}/scans")
-        [stands] = [row for row in rows.json()["data"] if row["id"] == scan_id]
-        told.append((stands["status"], stands["reason_denied"]))
-    assert told[0] == told[1]
+        [resolutions] = [row for row in rows.json()["data"] if row["id"] == scan_id]
+        results.append((resolutions["status"], resolutions["reason_denied"]))
+    assert results[0] == results[1]
 
 
 async def test_who_comes_in_online_after_somebody_left_who_came_in_irregularly_is_in_a_conflict_at_once(
@@ -338,7 +340,7 @@ async def test_a_scan_that_comes_by_both_endpoints_at_once_is_taken_in_once(worl
         )
         busy = [sync(world, each, await signed(world, each, two)) for each in others]
         *_, by_one, by_other = await asyncio.gather(
-            *busy, sync(world, device, scan), bring(world, device, same)
+            *busy, sync(world, device, scan), deliver(world, device, same)
         )
         assert by_one["rejected"] == []
         assert by_other["errors"] == []

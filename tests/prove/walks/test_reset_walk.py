@@ -35,12 +35,12 @@ class Walk:
         self.devices = [await self.world.device(gate) for gate in self.world.gates]
 
     async def step(self) -> str:
-        steps = [self.bring, self.bring, self.bring, self.empty, self.annul, self.wait]
+        steps = [self.deliver, self.deliver, self.deliver, self.empty, self.annul, self.wait]
         step = self.luck.choice(steps)
         await step()
         return step.__name__
 
-    async def bring(self) -> None:
+    async def deliver(self) -> None:
         """Late, from before and after resets, also with what is no ticket. Not too often in a minute."""
         self.clock.ahead += timedelta(seconds=10)
         device = self.luck.choice(self.devices)

@@ -121,10 +121,10 @@ class Play:
         ticket, model, device = self.tickets[which], self.model[which], self.world.devices[gate]
         now, scan_id = self.clock.now(), uuid4()
         expected = model.verdict(now, way)
-        told = await self._ask(device, ticket.code, way, scan_id)
-        assert told == expected, (which, way, model)
-        self.said[told] += 1
-        if told == "admitted":
+        verdict_given = await self._ask(device, ticket.code, way, scan_id)
+        assert verdict_given == expected, (which, way, model)
+        self.said[verdict_given] += 1
+        if verdict_given == "admitted":
             model.let(Passage(now, way, gate, scan_id))
             if model.status == "active" and way == "entry":
                 model.status = "scanned"
