@@ -9,12 +9,12 @@ import pytest
 from tests.scanning.support import Device, World, a_world
 from tests.scanning.test_devices import (
     PAIRINGS,
+    a_challenge,
     approve,
     as_device,
     is_known,
     is_meant_for_another,
     is_unknown,
-    its_own,
     pair,
 )
 from tests.support import Tenant
@@ -50,7 +50,7 @@ def test_only_the_pairing_that_names_a_device_takes_it_over(
 async def test_a_pairing_that_names_no_device_evicts_none(world: World, is_shown_by_device: bool):
     device, tickets = await world.device(), await world.tickets(2)
     before = await world.rows("SELECT * FROM scan_device")
-    token, shown = its_own()
+    token, shown = a_challenge()
     if is_shown_by_device:
         await approve(world, challenge=shown)
     else:
@@ -70,7 +70,7 @@ async def test_a_pairing_that_names_a_device_takes_it_over(
 ):
     """A tablet that lost its data does not know which device it was."""
     device, ticket = await world.device(), await world.ticket()
-    token, shown = its_own()
+    token, shown = a_challenge()
     replaces = {"replaces_device_id": str(device.id)}
     if is_shown_by_device:
         await approve(world, challenge=shown, **replaces)

@@ -18,10 +18,10 @@ from tests.scanning.offline_cases import (
     a_barcode,
     a_key,
     cases,
+    cases_of_capacity,
     decided,
     document,
     given_of,
-    how_many_are_inside,
     mine,
     of_the_field,
     tickets,
@@ -97,9 +97,9 @@ def test_a_manifest_whose_tickets_have_no_known_type_is_refused():
         Register(msgspec.convert(wrong, Manifest), bytes(32))
 
 
-@pytest.mark.parametrize("name", how_many_are_inside())
+@pytest.mark.parametrize("name", cases_of_capacity())
 def test_a_gate_can_be_named_by_its_id_or_its_code(name: str):
-    given = given_of(how_many_are_inside()[name][0])
+    given = given_of(cases_of_capacity()[name][0])
     ids = {gate["gate_id"]: gate["id"] for gate in given["manifest"]["gates"]}
     own = [{**scan, "gate": ids[scan["gate"]]} for scan in given["own"]]
     assert decided(given | {"own": own, "gate": ids[given["gate"]]}) == decided(given)
