@@ -29,7 +29,7 @@ from voelgoed.ticketing.model.tickets import Ticket
 
 DEVICES = 20
 SCANS_EACH = 51
-"""More than fit into a batch."""
+"""More scans than fit into a batch."""
 
 
 async def shown(gates: Gatehouse, device: Device, ticket: Ticket) -> ScanAnswer:
@@ -67,7 +67,7 @@ async def test_1_from_the_manifest_to_the_conflict(gates: Gatehouse):
     }
 
 
-async def test_who_left_and_comes_too_early_hears_when_they_may_return(gates: Gatehouse):
+async def test_a_person_who_left_and_comes_too_early_learns_when_to_return(gates: Gatehouse):
     [ticket] = await gates.world.tickets(1)
     north = await gates.device(0)
     barcode = await gates.world.barcode(ticket)
@@ -148,8 +148,8 @@ async def test_4_a_network_that_fails_in_the_middle_loses_nothing(gates: Gatehou
     assert await gates.conflicts() == []
 
 
-async def told_of_news(gates: Gatehouse, device: Device) -> None:
-    """Servers look for news now and then; a device hears of them with a heartbeat after that."""
+async def informed_of_changes(gates: Gatehouse, device: Device) -> None:
+    """Servers look for changes at intervals; a device learns of them with a heartbeat after that."""
     clock, manifests = gates.world.services.clock, gates.world.services.manifests
     assert isinstance(clock, MovableClock)
     clock.ahead += timedelta(minutes=1)
@@ -158,17 +158,17 @@ async def told_of_news(gates: Gatehouse, device: Device) -> None:
     await device.beat()
 
 
-async def test_5_a_device_fetches_what_is_new_and_refuses_what_is_over(gates: Gatehouse):
+async def test_5_a_device_fetches_changes_and_refuses_an_expired_manifest(gates: Gatehouse):
     device = await gates.device()
     assert device.register is not None
     version = device.register.manifest.manifest_version
     [ticket] = await gates.world.tickets(1)
     voided = await gates.world.ticket("A1")
-    await told_of_news(gates, device)
+    await informed_of_changes(gates, device)
     assert device.register.manifest.manifest_version > version
     assert {ticket.id, voided.id} <= device.register.by_ticket.keys()
     await gates.world.sales.void(voided.id)
-    await told_of_news(gates, device)
+    await informed_of_changes(gates, device)
     assert device.register.by_ticket[voided.id].status == "voided"
     assert not await device.hydrate()
     assert (await shown(gates, device, ticket)).colour == "green"
@@ -180,10 +180,10 @@ async def test_5_a_device_fetches_what_is_new_and_refuses_what_is_over(gates: Ga
     assert "expired" in late.message
 
 
-async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_it(
+async def test_6_scans_of_a_lost_device_are_flagged_until_somebody_has_reviewed_them(
     gates: Gatehouse,
 ):
-    """It was revoked with a queue, in which there is somebody who came in elsewhere too, afterwards."""
+    """It was revoked with a queue; one person in that queue came in at another gate too, afterwards."""
     world = gates.world
     one, two, contested = tickets = await world.tickets(3)
     lost, south = await gates.device(0), await gates.device(1)
@@ -245,7 +245,7 @@ async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_
 
 
 async def exported(device: Device, file: Path) -> Any:
-    """By the command, as whoever finds the device would do it."""
+    """Exports by the command, as the person who finds the device would do it."""
     device.close()
     command = [EXECUTABLE, "device", "export", file, "--state", device.store.path]
     process = await asyncio.create_subprocess_exec(*command)
@@ -254,7 +254,7 @@ async def exported(device: Device, file: Path) -> Any:
 
 
 async def entries(gates: Gatehouse, tickets: Sequence[Ticket]) -> list[int]:
-    """With each of the tickets."""
+    """Entries with each of the tickets."""
     rows = await gates.world.rows("SELECT id, scan_count FROM ticket")
     counts = {row["id"]: row["scan_count"] for row in rows}
     return [counts[ticket.id] for ticket in tickets]
@@ -264,10 +264,11 @@ async def entries(gates: Gatehouse, tickets: Sequence[Ticket]) -> list[int]:
 async def test_7_many_devices_come_back_at_once_after_an_outage(
     gates: Gatehouse, server: ServerProcess
 ):
-    """Each with a queue that its minutes do not suffice for. Nobody is overrun, and nothing is lost."""
+    """Each device has a queue for which one minute's limit is not enough. The server is not overloaded, and
+    nothing is lost."""
     tickets = await gates.world.tickets(SCANS_EACH)
     barcodes = [await gates.world.barcode(ticket) for ticket in tickets]
-    sleepers = [await came_to_work(gates, number) for number in range(DEVICES)]
+    sleepers = [await ready_for_the_outage(gates, number) for number in range(DEVICES)]
     gates.network.lead_to(f"http://127.0.0.1:{free_port()}")
     gates.network.answers.clear()
     for place in range(SCANS_EACH):
@@ -305,14 +306,14 @@ async def test_7_many_devices_come_back_at_once_after_an_outage(
     assert kept["batches"] == DEVICES * batches
 
 
-async def came_to_work(gates: Gatehouse, number: int) -> "Waiting":
-    waiting = Waiting(gates)
+async def ready_for_the_outage(gates: Gatehouse, number: int) -> "RateLimitWait":
+    waiting = RateLimitWait(gates)
     waiting.device = await gates.device(number % 2, sleep=waiting)
     return waiting
 
 
-class Waiting:
-    """Who waits does so only as far as the server's limit can tell."""
+class RateLimitWait:
+    """A device waits only as far as the server's limit can notice."""
 
     device: Device
 
@@ -366,7 +367,7 @@ async def test_the_same_scan_id_from_two_devices_is_the_first_ones(gates: Gateho
     assert kept["device_id"] == north.identity.device_id
 
 
-async def test_a_device_that_lies_about_its_clock_is_found_out(gates: Gatehouse):
+async def test_a_false_claim_about_a_clock_raises_the_alert(gates: Gatehouse):
     [ticket] = await gates.world.tickets(1)
     device = await gates.device()
     answer = await shown(gates, device, ticket)
@@ -400,12 +401,12 @@ async def test_a_device_that_lies_about_its_clock_is_found_out(gates: Gatehouse)
 
 
 async def test_a_clock_that_jumps_back_between_two_scans(gates: Gatehouse):
-    """Nobody is let in twice because of it, and the server keeps both in their order."""
+    """Nobody is let in twice because of it, and the server stores both scans in their order."""
     one, two = await gates.world.tickets(2)
     clocks = LiveClocks()
     device = await gates.device(clock=clocks.device_clock())
     first = await shown(gates, device, one)
-    for each in (gates, clocks):  # what is known of a clock is as good as an answer is quick
+    for each in (gates, clocks):  # an offset is as exact as the answer was quick
         each.pass_(seconds=10)
     clocks.off -= timedelta(hours=2)
     again = await shown(gates, device, one)
@@ -421,15 +422,15 @@ async def test_a_clock_that_jumps_back_between_two_scans(gates: Gatehouse):
     assert alerts.json()["data"] == []
 
 
-async def test_a_scan_of_a_clock_that_seems_to_have_jumped_is_put_right_afterwards(
+async def test_scans_of_a_clock_that_only_seemed_to_jump_are_corrected_afterwards(
     gates: Gatehouse,
 ):
-    """A device that slept, and has no clock that goes on meanwhile: it takes the time for a jump."""
+    """A device that slept, and has no clock that goes on meanwhile, takes the elapsed time for a jump."""
     [ticket] = await gates.world.tickets(1)
     clocks = LiveClocks(timedelta(hours=-2))
     device = await gates.device(clock=clocks.device_clock())
     clocks.off = timedelta()
-    device.clock.offset = timedelta()  # as of a server for which the two hours passed as well
+    device.clock.offset = timedelta()  # a server for which the two hours passed as well
     answer = await shown(gates, device, ticket)
     [kept] = device.store.scans()
     assert not kept.is_measured
@@ -439,8 +440,8 @@ async def test_a_scan_of_a_clock_that_seems_to_have_jumped_is_put_right_afterwar
     assert abs(at - gates.world.now) < timedelta(minutes=1)
 
 
-async def test_a_clock_that_was_never_compared_is_put_right_afterwards(gates: Gatehouse):
-    """Paired, and then alone with a clock that is wrong; the first answer corrects what it scanned."""
+async def test_scans_of_a_clock_that_was_never_compared_are_corrected_afterwards(gates: Gatehouse):
+    """The device was paired, and then alone with a wrong clock; the first answer corrects its scans."""
     [ticket] = await gates.world.tickets(1)
     clocks = LiveClocks(timedelta(minutes=-20))
     device = await gates.device(clock=clocks.device_clock())
@@ -452,7 +453,7 @@ async def test_a_clock_that_was_never_compared_is_put_right_afterwards(gates: Ga
     assert abs(at - gates.world.now) < timedelta(minutes=1)
 
 
-async def test_a_scan_is_put_right_again_when_the_first_answer_took_long(gates: Gatehouse):
+async def test_a_scan_is_corrected_again_when_the_first_answer_took_long(gates: Gatehouse):
     [ticket] = await gates.world.tickets(1)
     clocks = LiveClocks(timedelta(minutes=-20))
     device = await gates.device(clock=clocks.device_clock())
@@ -482,7 +483,7 @@ async def test_online_while_the_clock_is_known_to_be_an_hour_off_the_server_deci
     assert abs(at - gates.world.now) < timedelta(minutes=1)
 
 
-async def test_online_while_nobody_knows_how_wrong_the_clock_is_the_device_decides(
+async def test_online_while_the_error_of_the_clock_is_unknown_the_device_decides(
     gates: Gatehouse,
 ):
     [ticket] = await gates.world.tickets(1)
@@ -501,8 +502,10 @@ SIGN_IN = "<html>Welcome to the stadium's network. Please sign in.</html>"
 
 
 @pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 409, 413, 422, 429, 511])
-async def test_a_network_that_answers_in_the_servers_place(gates: Gatehouse, status: int):
-    """It is as good as none: the device decides, and what waits goes on waiting."""
+async def test_an_answer_from_something_other_than_the_server_is_no_answer(
+    gates: Gatehouse, status: int
+):
+    """The device decides, and its scans go on waiting."""
     [ticket] = await gates.world.tickets(1)
     device = await gates.device()
     with device.store.transaction():
@@ -541,8 +544,8 @@ async def test_nobody_at_a_gate_waits_for_a_new_key(gates: Gatehouse):
     await gates.require_nothing_lost()
 
 
-async def test_online_and_offline_by_turns(gates: Gatehouse):
-    """Who was let in online is known offline, and the other way round."""
+async def test_online_and_offline_scans_take_turns(gates: Gatehouse):
+    """An online admission is known offline, and an offline one online."""
     one, two = await gates.world.tickets(2)
     device = await gates.device()
     barcode, other = [await gates.world.barcode(each) for each in (one, two)]
@@ -560,7 +563,7 @@ async def test_online_and_offline_by_turns(gates: Gatehouse):
 
 
 @pytest.mark.parametrize("deliver", [sync, sync_whole_queue])
-async def test_what_was_scanned_at_one_event_counts_there_though_the_device_is_at_another(
+async def test_scans_of_one_event_count_there_though_the_device_is_at_another(
     gates: Gatehouse, deliver: Callable[[Device], Awaitable[SyncReport]]
 ):
     """Both events have gates with the same codes."""
@@ -589,7 +592,7 @@ async def test_what_was_scanned_at_one_event_counts_there_though_the_device_is_a
 async def test_a_server_that_is_killed_and_started_again_in_between(
     gates: Gatehouse, server: ServerProcess
 ):
-    """After it has kept the first batch, and before anybody heard so."""
+    """It is killed after it has stored the first batch, and before its answer is sent."""
     tickets = await gates.world.tickets(60)
     device = await gates.device()
     for ticket in tickets:

@@ -1,4 +1,4 @@
-"""Whatever happens at the gates, the report on who came is what the counters say."""
+"""Whatever happens at the gates, the report on attendance agrees with the counters."""
 
 from datetime import timedelta
 
@@ -24,8 +24,8 @@ STEPS = 120
 
 
 class OfflineGateWalk(GateWalk):
-    """With devices that are alone for a while, and bring later what they did, by either way or by a
-    file that nobody has looked at."""
+    """A gate walk with devices that are offline for a while and deliver their scans later, by either
+    address or by a file that nobody has reviewed."""
 
     async def step(self) -> None:
         if self.random.random() < 0.35:
@@ -50,7 +50,7 @@ class OfflineGateWalk(GateWalk):
 
 
 @pytest.mark.parametrize("seed", seeds(short=2, full=50))
-async def test_whatever_happens_at_the_gates_the_report_is_what_the_counters_say(
+async def test_the_attendance_report_agrees_with_the_counters_whatever_happens(
     services: Services,
     client: httpx.AsyncClient,
     tenant: Tenant,

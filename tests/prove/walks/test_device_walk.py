@@ -1,5 +1,5 @@
-"""Whatever happens to devices, their clocks and their network, and in whatever order: in the end every
-scan that somebody was told of is with the server, once, at its moment and in its order."""
+"""Whatever happens to devices, their clocks and their network, in whatever order: in the end the server has
+every scan with a shown verdict, once, at its moment and in its order."""
 
 import random
 from contextlib import suppress
@@ -37,7 +37,7 @@ class Walk:
             await self.gates.device(number, clock=clocks.device_clock(), sleep=self.sleeper())
 
     def sleeper(self) -> Sleeper:
-        """Who waits has all the time of the world, and the server's limits are forgotten."""
+        """A sleep lets enough time pass, and the server's limits are forgotten."""
 
         async def meanwhile(seconds: float) -> None:
             await self.forget_limits()
@@ -79,7 +79,7 @@ class Walk:
             await device.hydrate()
         else:
             self.clocks[number].off += timedelta(seconds=self.luck.uniform(-250, 250))
-            device.ledger.now()  # as a device does all the time
+            device.ledger.now()  # as a device does at all times
 
     async def end(self) -> None:
         self.gates.network.clear()
@@ -114,8 +114,8 @@ async def test_nothing_is_lost_and_nothing_counts_twice(gates: Gatehouse, seed: 
 
 
 async def require_all_counted(gates: Gatehouse, tickets: list[Ticket]) -> None:
-    """Tickets and counters are what the scans that stand amount to, and who was let in at a gate and does
-    not stand is a conflict."""
+    """Tickets and counters are the sum of the admitted scans, and a person who was let in at a gate without
+    being admitted is a conflict."""
     kept, entries, inside = await gates.kept(), 0, 0
     let_in = {
         scan.scan_id

@@ -1,4 +1,4 @@
-"""Nothing is lost: after thousands of scans of every kind the tables say what was asked."""
+"""Nothing is lost: after thousands of scans of every kind the tables have all that was asked."""
 
 import asyncio
 from collections import Counter
@@ -19,10 +19,10 @@ from voelgoed.services import Services
 SCANS, AT_ONCE, TICKETS = rounds(short=3_000, full=30_000), 100, 60
 ATTEMPTS_MAX = 20
 EVENING = timedelta(seconds=5_000)
-"""Long enough for windows to pass, so that there is something of everything."""
+"""The walk is long enough for windows to pass, so that every kind of scan occurs."""
 
 
-async def test_attempts_are_scan_rows_are_audit_rows(
+async def test_every_attempt_is_a_scan_row_and_an_audit_row(
     services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock
 ):
     world = await a_world(services, client, tenant, gates=3, max_daily_entries=9)
