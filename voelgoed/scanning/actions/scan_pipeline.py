@@ -57,7 +57,8 @@ ATTEMPTS_MAX = 5
 ANSWER_S = 1.8
 """A device that hears nothing for longer decides by itself."""
 BUSY_S = ANSWER_S - 2 * AT_ONCE_LOCK_TIMEOUT_MS / 1000
-"""How long there is time to queue once more: to wait for the lock together, and then alone."""
+"""The time within which a request may queue once more: to wait for the lock together, and then
+alone."""
 DRAIN_S = 1.0
 
 
@@ -69,7 +70,7 @@ class ScanPipeline:
         self._follow_up = ScanFollowUp(database, live, self.last_scans, watch)
         self._given_up: set[asyncio.Future[Sequence[Answer | Exception]]] = set()
         self._committed: dict[UUID, deque[CommittedBatch]] = {}
-        """By organisation: batches whose follow-up has not begun."""
+        """Batches whose follow-up has not begun, by organisation."""
         self._following: dict[UUID, asyncio.Task[None]] = {}
         self._batcher = Batcher[UUID, ScanRequest, Answer](
             "scans",
@@ -183,7 +184,8 @@ class ScanPipeline:
     async def _reconcile(
         self, organization_id: UUID, ticket_id: UUID, scan_ids: Collection[UUID]
     ) -> None:
-        """What is not found now is found when the next scan of the ticket becomes known."""
+        """A conflict that is not found now is found when the next scan of the ticket becomes
+        known."""
         try:
             await reconcile_ticket(self._database, organization_id, ticket_id, scan_ids)
         except Unavailable as refusal:
