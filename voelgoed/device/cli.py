@@ -124,7 +124,7 @@ def beat_command(state: State = STATE) -> None:
 
 @device.command(name="status")
 def status_command(state: State = STATE) -> None:
-    """Who it is, what it knows, and what waits."""
+    """Prints which device it is, what it knows, and which scans wait."""
 
     async def status(it: Device) -> None:
         identity = it.store.identity
