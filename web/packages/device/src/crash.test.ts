@@ -74,7 +74,7 @@ async function expectAllOnce(device: Device, told: ScanAnswer[]): Promise<void> 
   expect(letInAlone).toEqual([...new Set(letInAlone)]);
 }
 
-test('killed after any one step of a sync, the next one brings the rest', async () => {
+test('killed after any one step of a sync, the next sync delivers the rest', async () => {
   const first = await ready(at);
   first.close();
   const fuse = new Fuse();
