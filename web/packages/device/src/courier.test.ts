@@ -21,7 +21,7 @@ afterEach(() => {
 const SYNC = '/api/scanning/sync';
 const HEARTBEAT = '/api/scanning/heartbeat';
 
-/** Sleeps that end when they are told to. */
+/** Sleeps that end on demand. */
 class Naps {
   naps: { ms: number; end: () => void }[] = [];
 

@@ -1,4 +1,4 @@
-/** A device that is killed at any step, under any weather, loses nothing and brings nothing twice. */
+/** A device that is killed at any step, with any network, loses nothing and delivers nothing twice. */
 import 'fake-indexeddb/auto';
 import { openDB } from 'idb';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -150,7 +150,7 @@ test('a scan of which the browser did not say whether it was written is there on
   expect(await device.queue()).toMatchObject([{ scan_id: answer.scan_id }]);
 });
 
-/** It is written, and whoever waits for it hears that the connection was lost. */
+/** The scan is written, and the caller is told that the connection was lost. */
 function loseItsEnd(tx: IDBTransaction): void {
   const listen = tx.addEventListener.bind(tx) as EventTarget['addEventListener'];
   const hear = (type: string, listener: EventListener) => {

@@ -57,7 +57,7 @@ function read({ at, acknowledged_at, ...rest }: WrittenScan): OwnScan {
   return { ...rest, at: parseMoment(at), acknowledged_at: acknowledged };
 }
 
-/** As a contract tells it: what is null, no note, or not forged is left out. */
+/** A decision as a contract has it: null, no note, and not forged are left out. */
 function told(decision: Decision | Undecided): Record<string, unknown> {
   if (typeof decision === 'string') return { undecided: decision };
   const { verdict, shown, ...rest } = decision;
