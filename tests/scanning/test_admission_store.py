@@ -45,7 +45,7 @@ async def facts_of(
     world: World, *requests: ScanRequest, hints: dict[str, LastEntry] | None = None
 ) -> AdmissionFacts:
     async with world.services.database.at_once(world.tenant.id) as tx:
-        for _ in range(3):  # what is remembered of stations may be old, or too little
+        for _ in range(3):  # the remembered stations may be old or incomplete
             facts = await world.services.scans._load(tx, requests, hints or {})
             if facts is not None:
                 return facts
@@ -110,7 +110,7 @@ async def test_a_plan_is_written_once(world: World):
 async def test_nothing_is_read_or_written_in_the_name_of_another_organisation(
     world: World, other_tenant: Tenant
 ):
-    """On a connection that is set to another, such as by a proxy that hands connections around."""
+    """A connection may be set to another organisation, for example by a proxy that shares connections."""
     device = await world.device()
     request = a_request(world, device, UNKNOWN)
     plan = await planned(world, request)
@@ -153,7 +153,7 @@ async def test_a_ticket_with_a_hint_is_not_read(world: World):
     assert facts.gates.keys() >= {device.gate.id, world.gates[1].id}
 
 
-async def test_the_keys_of_a_ticket_of_another_event_are_read_where_its_barcode_needs_them(
+async def test_keys_of_another_event_are_read_where_a_barcode_of_its_tickets_needs_them(
     world: World,
 ):
     elsewhere = await a_world(world.services, world.client, world.tenant)

@@ -1,4 +1,4 @@
-"""What a process remembers of devices, gates and events: never longer than it is so."""
+"""What a process remembers of devices, gates and events: never after it has changed."""
 
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -45,9 +45,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("query", CHANGES.values(), ids=CHANGES)
-async def test_whatever_decisions_need_gets_another_version_with_its_change(
-    world: World, query: str
-):
+async def test_every_change_that_matters_to_decisions_makes_a_new_version(world: World, query: str):
     device = await world.device()
     await world.ticket()  # with a key of its event
     before = await version(world)
@@ -65,12 +63,12 @@ async def test_a_change_that_is_rolled_back_leaves_the_version(world: World):
     assert await version(world) == before
 
 
-async def test_what_happens_all_the_time_leaves_the_version(world: World):
-    """Else every scan would read everything."""
-    device, (online, brought) = await world.device(), await world.tickets(2)
+async def test_frequent_changes_that_do_not_matter_keep_the_version(world: World):
+    """Otherwise every scan would read everything."""
+    device, (online, delivered) = await world.device(), await world.tickets(2)
     before = await version(world)
     assert await world.verdict(device, online.code) == "admitted"
-    await sync(world, device, await signed(world, device, brought, timedelta(0)))
+    await sync(world, device, await signed(world, device, delivered, timedelta(0)))
     heartbeat = {"device_time": world.now.isoformat(), "queue_length": 3}
     path = "/api/scanning/heartbeat"
     answer = await world.client.post(path, json=heartbeat, headers=device.headers)
@@ -95,7 +93,7 @@ async def test_a_gate_that_is_closed_lets_nobody_in_a_moment_later(world: World)
     assert await world.verdict(device, second.code) == "gate_closed"
 
 
-async def test_of_very_many_stations_the_last_are_remembered(
+async def test_of_very_many_stations_the_most_recent_are_remembered(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(event_context, "STATIONS_MAX", 2)

@@ -28,7 +28,7 @@ from voelgoed.seating.rules.messages import occupancy_topic
 log = structlog.get_logger()
 
 LEVELS_S = 0.5
-"""How often the levels of all gates of an organisation's events are published, at most."""
+"""The least time between two messages with the levels of all gates of an organisation's events."""
 DRAIN_S = 1.0
 EventDayId = tuple[UUID, date | None]
 
@@ -41,7 +41,7 @@ class CommittedBatch(NamedTuple):
     seats: Sequence[SeatInfo | None]
     """The seats of the decisions' tickets, one for each."""
     begun: float
-    """When the facts were read that it was decided from."""
+    """The moment at which the facts of its decision were read."""
 
 
 class ScanFollowUp:
@@ -53,7 +53,7 @@ class ScanFollowUp:
         self._last_scans = last_scans
         self._watch = watch
         self._levels_due: dict[UUID, float] = {}
-        """By organisation: when levels may be published again."""
+        """The moment from which levels may be published again, by organisation."""
         self._waiting: dict[UUID, deque[CommittedBatch]] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         """One for each organisation, so that its messages keep their order."""
@@ -138,8 +138,8 @@ class ScanFollowUp:
     async def _levels(
         self, organization_id: UUID, last: dict[EventDayId, UUID]
     ) -> dict[EventDayId, msgspec.Raw]:
-        """How full all gates are of the events where somebody passed; nothing where it is too early to say
-        so again."""
+        """The levels of all gates of the events where somebody passed; nothing while it is too
+        early to publish them again."""
         now = time.monotonic()
         if not last or now < self._levels_due.get(organization_id, now):
             return {}

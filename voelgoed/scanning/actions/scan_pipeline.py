@@ -52,7 +52,8 @@ ATTEMPTS_MAX = 5
 ANSWER_S = 1.8
 """A device that hears nothing for longer decides by itself."""
 BUSY_S = ANSWER_S - 2 * AT_ONCE_LOCK_TIMEOUT_MS / 1000
-"""How long there is time to queue once more: to wait for the lock together, and then alone."""
+"""The time within which a request may queue once more: to wait for the lock together, and then
+alone."""
 
 
 class ScanPipeline:

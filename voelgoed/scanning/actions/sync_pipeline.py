@@ -80,7 +80,8 @@ WAITING_MAX = 200
 """Deliveries of one organisation."""
 ATTEMPTS_MAX = 10
 AGAIN_S = (2, 8)
-"""Between which somebody is asked to come again, so that not all come at once."""
+"""The range of seconds after which devices are asked to come again, so that not all come at
+once."""
 LATE_S_MAX = 5
 """Added to the end of a device's minute."""
 SYNC_PERIOD = timedelta(minutes=1)
@@ -166,7 +167,7 @@ class SyncPipeline:
         return answer
 
     async def _admit(self, proven: DeviceCaller, key: str, limit: Limit | None) -> Device:
-        """In a transaction of its own, so that what fails counts."""
+        """Counts in a transaction of its own, so that failed deliveries count."""
         async with self._database.transaction(proven.caller.organization_id) as tx:
             device = await own_device(tx, proven)
             if limit is None or await rate_limit.take_all(tx, {key: 1}, {key: limit}):
@@ -189,7 +190,8 @@ class SyncPipeline:
     async def _together(
         self, organization_id: UUID, requests: Sequence[SyncRequest]
     ) -> Sequence[DeliveryAnswer | Exception]:
-        """What is sent twice at once is looked at twice, the second time knowing."""
+        """A delivery that is sent twice at once is processed twice, and the second time it is
+        known."""
         first = {each.delivery.batch_id: each for each in reversed(requests)}
         planned = await self._take_in(organization_id, list(first.values()))
         for request in requests:
@@ -201,7 +203,7 @@ class SyncPipeline:
     async def _take_in(
         self, organization_id: UUID, requests: Sequence[SyncRequest]
     ) -> dict[UUID, DeliveryPlan]:
-        """What became of each, by its id. Again from the start when something changed meanwhile."""
+        """The result of each delivery, by its id. Starts again when something changed meanwhile."""
         begun = time.monotonic()
         for _ in range(ATTEMPTS_MAX):
             try:
@@ -318,7 +320,7 @@ class SyncPipeline:
             await self._note_failure(proven, refusal)
 
     async def _note_failure(self, proven: DeviceCaller, refusal: Refusal) -> None:
-        """Of a device that failed to bring anything; after a few in a row somebody should know."""
+        """Records that a device failed to deliver; several failures in a row raise an alert."""
         caller = proven.caller
         assert caller.id is not None
         try:

@@ -41,7 +41,7 @@ class ScanningGate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WantedStations(msgspec.Struct, frozen=True):
-    """Which stations a decision needs, by their ids."""
+    """The ids of the stations that a decision needs."""
 
     device_ids: frozenset[UUID] = frozenset()
     gate_ids: frozenset[UUID] = frozenset()
@@ -51,7 +51,7 @@ class WantedStations(msgspec.Struct, frozen=True):
 
 
 class Stations(msgspec.Struct, frozen=True, kw_only=True):
-    """What scans need to know and seldom changes: devices, gates, and their events."""
+    """Facts that scans need and that seldom change: devices, gates, and their events."""
 
     version: UUID | None
     """Another as soon as anything of this changes; None where nothing ever did."""
@@ -63,6 +63,6 @@ class Stations(msgspec.Struct, frozen=True, kw_only=True):
     limited_gates: Mapping[UUID, UUID]
     """All gates with a hard limit at the events of these gates, with their events."""
     resets: Mapping[UUID, datetime]
-    """By event, when somebody last declared the venue empty."""
+    """The moment at which somebody last declared the venue empty, by event."""
     event_keys: Mapping[UUID, Mapping[int, bytes]]
     """The public keys of the events of these gates, and of those that were asked for, by number."""

@@ -1,4 +1,4 @@
-"""What devices bring after a time without network, and what they are answered."""
+"""Deliveries of devices after a time without a network, and the answers to them."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -37,16 +37,16 @@ class SignedScan(msgspec.Struct, kw_only=True):
 
     scan_id: SentId
     ticket_id: SentId | None
-    """As the manifest or the barcode has it; null for what is in neither."""
+    """The ticket's id in the manifest or the barcode; null for a text that is in neither."""
     barcode_hash: BarcodeHash
     scanned_at: When
-    """By the device's clock."""
+    """The moment by the device's clock."""
     gate_id: GateName
     outcome: Outcome
     signature: Signature
     direction: Direction = "entry"
     ticket_code: Presented | None = None
-    """What was read, of what is in no manifest."""
+    """The text that was read, where no manifest has it."""
 
 
 class SignedBatch(DeviceRequest):
@@ -82,10 +82,10 @@ class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     rejected: list[RejectedScan]
     conflicts: list[FoundConflict]
     offset_seconds: float
-    """By which the moments were corrected."""
+    """The offset by which the moments were corrected."""
     measured_offset_seconds: float | None
     server_time: datetime
-    """After all of it was kept."""
+    """A moment after all of it was stored."""
     manifest_version: int | None = None
     """The present one of the event; null where none was made yet, or it was not looked at."""
     message: str | UnsetType = UNSET
@@ -149,7 +149,7 @@ class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BatchSync(msgspec.Struct, frozen=True, kw_only=True):
-    """What a device brought together, as it is kept."""
+    """A delivery of a device, as it is stored."""
 
     id: UUID
     batch_id: UUID
@@ -164,4 +164,4 @@ class BatchSync(msgspec.Struct, frozen=True, kw_only=True):
     processed_scan_ids: list[UUID]
     synced_at: datetime
     state: RecoveryState | None = None
-    """Of what was recovered from a file: whether somebody has looked at it."""
+    """Whether somebody has reviewed a delivery that was recovered from a file."""

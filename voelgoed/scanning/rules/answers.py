@@ -99,7 +99,7 @@ def answer_of(scan: Scan, seat: SeatInfo | None, sent_id: str) -> Answer:
 
 
 def warning_of(scan: Scan) -> ScanWarning | None:
-    """Of an admission. What a gate is meant for is not enforced, unlike its hard limit."""
+    """The warning of an admission. A gate's capacity is not enforced, unlike its hard limit."""
     current, capacity = scan.gate_current, scan.details.gate_capacity
     if scan.direction == "exit" or current is None or capacity is None:
         return None

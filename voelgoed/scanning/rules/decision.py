@@ -58,7 +58,7 @@ def _deny(case: Case, ticket: TicketFacts, reason: Reason) -> Verdict:
 
 
 def _may_return_at(case: Case, ticket: TicketFacts) -> datetime | None:
-    """When the duplicate window has passed, and not before the ticket has an entry left."""
+    """The end of the duplicate window, but not before the ticket has an entry left."""
     last = case.history.last_scanned_at
     limit = _may_not_come_again(case, ticket) or _came_too_often(case, ticket)
     if last is None or limit not in (None, "daily_limit_reached"):
@@ -81,7 +81,7 @@ def _next_day(case: Case, ticket: TicketFacts) -> EventDay | None:
 
 
 def judge_stateless(case: Case) -> Reason | None:
-    """What is against it whatever was scanned before: of place, time, and ticket as they are."""
+    """The reason against it from place, time, and ticket, whatever was scanned before."""
     ticket = case.ticket
     if ticket is None:
         return "ticket_not_found"
@@ -91,7 +91,7 @@ def judge_stateless(case: Case) -> Reason | None:
 
 
 def judge_history(case: Case, ticket: TicketFacts) -> Reason | None:
-    """What is against it because of what was scanned before, and of that alone."""
+    """The reason against it from earlier scans, and from those alone."""
     if case.attempt.direction == "exit":
         return "not_inside" if _nobody_is_inside(case.history) else None
     return _first(refuse(case, ticket) for refuse in _HISTORY_CHECKS)
@@ -120,8 +120,8 @@ def _nobody_is_inside(history: History) -> bool:
 
 
 def day_of(days: Sequence[EventDay], at: datetime) -> str | None:
-    """For which of the event's days somebody comes. Gates open before a day begins: what lies
-    between two days belongs to the later one, what lies after the last to that."""
+    """The day of the event for which somebody comes. Gates open before a day begins: a moment
+    between two days belongs to the later one, a moment after the last day to that."""
     for day in days:
         if at < day.ends_at:
             return day.date.isoformat()
@@ -224,8 +224,8 @@ _ENTRY: tuple[Callable[[Case, TicketFacts], Reason | None], ...] = (
     _came_too_often,
     _gate_is_full,
 )
-"""What is wrong with the ticket comes before what is wrong with the place: who is sent away should
-hear what will not change by waiting."""
+"""The reasons of the ticket come before those of the place: a denied person should hear first what
+will not change by waiting."""
 _HISTORY_CHECKS = (_scanned_just_now, _may_not_come_again, _came_too_often)
 _REASONS_AFTER_ENTRIES = REASONS_OF_HISTORY - {"exit_required"}
 """After `exit_required` there is no exit to name: the person has not left."""

@@ -51,20 +51,21 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 A = TypeVar("A", BatchAnswer, SyncAnswer)
 
 OFFLINE_MAX = timedelta(hours=24)
-"""How far a queue's moments may lie before or after the server's time."""
+"""The largest distance of a queue's moments from the server's time."""
 HASH_PREFIX = "sha256:"
 AGAIN = "Batch already synced (idempotent)"
 
 
 class Delivery(ABC, Generic[A]):
-    """What a device delivers, in one of the two forms."""
+    """The content of a delivery, in one of the two forms."""
 
     batch_id: UUID
     device_id: UUID
     """The device that the delivery names as its sender."""
     fingerprint: str
     created_at: datetime | None = None
-    """When the delivery was made, by the device's clock; None where the device does not say."""
+    """The moment at which the delivery was made, by the device's clock; None where the device does
+    not say."""
     claimed: timedelta | None = None
     """The clock offset that the device claims; None where it claims none."""
     form: Literal["batch", "queue"]

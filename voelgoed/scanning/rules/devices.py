@@ -18,13 +18,14 @@ SILENT_MAX = timedelta(minutes=5)
 """A device that is silent for longer is offline: to the API, to the apps and to the operators."""
 PAIRING_TTL = timedelta(minutes=5)
 ROTATION_GRACE = timedelta(minutes=5)
-"""For so long a device may ask again for the new key that it did not get."""
+"""The time in which a device may ask again for a new key that it did not receive."""
 
 
 def rotated(device: Device, key_version: int, rotation_id: UUID, now: datetime) -> Device | None:
-    """With the key that whoever has this one may have next: another, or the one that was given under
-    this id and perhaps never arrived. None: neither. Who copied the old key does not know the id, so
-    of all who have it one gets the next, and the others find that they do not."""
+    """The device with its next key: a new one, or the one that was given under this rotation id and
+    perhaps never arrived; None where the caller may have neither. A copy of the old key does not
+    know the id, so of all who have the key one gets the next, and the others find that they do
+    not."""
     if device.key_version == key_version:
         # Its `updated_at` stays: since then its errors are counted, and it may not forget them itself.
         return msgspec.structs.replace(

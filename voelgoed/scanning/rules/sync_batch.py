@@ -50,7 +50,7 @@ class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeliveryPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of one delivery: a refusal, the answer that it had before, or a new one."""
+    """The plan for one delivery: a refusal, the answer that it had before, or a new one."""
 
     request: SyncRequest
     refusal: Refusal | None = None
@@ -59,7 +59,7 @@ class DeliveryPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Where its device is, or was; None where nothing is to be written."""
     results: Sequence[SyncResult] = ()
     conflicts: Sequence[Conflict] = ()
-    """Those that its scans are in, if they are new or have changed."""
+    """The conflicts that its scans are in, if they are new or have changed."""
     suspicions: Sequence[Suspicion] = ()
     batch: NewBatch | None = None
 
@@ -70,7 +70,7 @@ class DeliveryPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 class SyncPlan(msgspec.Struct, frozen=True, kw_only=True):
     deliveries: Sequence[DeliveryPlan]
-    """In the order of the requests."""
+    """The plans in the order of the requests."""
     history: HistoryPlan
     changed_codes: Sequence[str]
     """Codes of tickets of which caches must forget what they know."""
@@ -79,7 +79,7 @@ class SyncPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def to_write(self) -> list[DeliveryPlan]:
-        """Those with which something is to be written."""
+        """The deliveries for which rows are to be written."""
         return [each for each in self.deliveries if each.batch is not None]
 
 

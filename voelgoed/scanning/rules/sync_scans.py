@@ -1,8 +1,8 @@
-"""What becomes of scans that devices made alone: each by itself first, then each ticket's history.
+"""The decision about offline scans: each by itself first, then each ticket's history.
 
-The rule is the one of the online gates (rules/decision.py). What a scan is asked by itself, it is asked as
-things were at its moment; what depends on other scans is decided over the ticket's whole history
-(rules/reconcile.py). So the result does not depend on when a scan arrives, or with which others.
+The rule is that of the online gates (rules/decision.py). The stateless checks of a scan are made as of its
+moment; the checks that depend on other scans are made over the ticket's whole history (rules/reconcile.py).
+So the result does not depend on when a scan arrives, or with which others.
 """
 
 import datetime as dt
@@ -43,7 +43,7 @@ from voelgoed.ticketing.rules.barcode import read_barcode, verify_barcode
 
 class SyncedScansPlan(msgspec.Struct, frozen=True, kw_only=True):
     results: Sequence[SyncResult]
-    """In the order of the scans."""
+    """The results in the order of the scans."""
     history: HistoryPlan
     changed_codes: Sequence[str]
     """Codes of tickets of which caches must forget what they know."""
@@ -314,7 +314,7 @@ class _Judgement:
             news[last.scan.id].is_last_entry = last.scan.direction == "entry"
 
     def _recall(self, all_judged: Sequence[_Judged]) -> None:
-        """How the scans are resolved that were known before."""
+        """The present resolutions of the scans that were known before."""
         for judged in all_judged:
             if not judged.is_known or judged.learnt is not None:
                 continue
@@ -422,7 +422,7 @@ def named_gate(scan: OfflineScan, facts: SyncFacts) -> ScanningGate | None:
 
 
 def _kept_code(scan: OfflineScan) -> str:
-    """What is kept of something that is no ticket of ours."""
+    """The text that is stored of a code that is no ticket of ours."""
     if scan.presented is not None:
         return scan.presented.code
     return (scan.given or f"sha256:{scan.barcode_hash}")[:CODE_KEPT_MAX]

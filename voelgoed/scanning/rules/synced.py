@@ -28,7 +28,8 @@ def at_sync(event: EventFacts) -> EventFacts:
 
 
 def gate_at_sync(gate: ScanningGate) -> GateFacts:
-    """Who may pass there. Not whether it is open and how full it is now: the device knew better."""
+    """The facts about who may pass there, but not whether it is open and how full it is now: the
+    device knew better."""
     facts = gate_facts(gate, 0)
     return msgspec.structs.replace(facts, status="open", hard_capacity_limit=None)
 
@@ -48,8 +49,9 @@ def lasting(reason: Reason | None) -> Reason | None:
 
 
 def issue_then(present: int, shown: int | None, at: datetime, reissues: Iterable[Reissued]) -> int:
-    """Which barcode it was, as of the moment when it was shown: one that was replaced only afterwards
-    was as good as the present one. None: it is not the present one, and only its hash is known."""
+    """The issue of the barcode at the moment when it was shown: one that was replaced only
+    afterwards was as good as the present one. None: it is not the present one, and only its hash is
+    known."""
     revoked = [each for each in reissues if shown is None or each.issue == shown]
     was_good = any(at < each.at for each in revoked)
     return present if was_good else (shown or NO_ISSUE)

@@ -27,7 +27,7 @@ from voelgoed.ticketing.model.admissions import ScannedTicket
 
 
 class _Read(msgspec.Struct, frozen=True):
-    """What changes from scan to scan."""
+    """The columns that change from scan to scan."""
 
     version: UUID | None
     tickets: Mapping[str, ScannedTicket]
@@ -36,7 +36,7 @@ class _Read(msgspec.Struct, frozen=True):
 
 
 class _CountChange(msgspec.Struct, frozen=True):
-    """By how much a count changes, and what must hold afterwards."""
+    """The change of a count, and the condition that must hold afterwards."""
 
     event_id: UUID
     day: dt.date
@@ -47,7 +47,8 @@ class _CountChange(msgspec.Struct, frozen=True):
     inside: int
     irregular: int
     inside_max: int | None
-    """How many may be inside by the gate then; None where nobody was let in by that limit."""
+    """The largest number of people inside by the gate then; None where nobody was admitted by that
+    limit."""
     first_at: datetime | None
     """The first admission at the event: if the venue was declared empty since, the plan is void."""
 
@@ -212,7 +213,7 @@ async def read_facts(
 def _by_event(
     inside: Mapping[UUID, Mapping[dt.date, int]], limited: Mapping[UUID, UUID]
 ) -> dict[UUID, Mapping[dt.date, int]]:
-    """How many are inside by all gates with a hard limit of an event, on each day."""
+    """The people inside by all gates with a hard limit of an event, on each day."""
     found: dict[UUID, Counter[dt.date]] = {}
     for gate_id, days in inside.items():
         found.setdefault(limited[gate_id], Counter()).update(days)

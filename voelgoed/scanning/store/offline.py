@@ -40,7 +40,7 @@ NEARBY_MAX = 200
 
 
 class _Facts(msgspec.Struct, frozen=True):
-    """Each a JSON array, or None where there is nothing."""
+    """Each field is a JSON array, or None where there is nothing."""
 
     devices: str | None
     assignments: str | None
@@ -90,7 +90,7 @@ class _Nearby(msgspec.Struct, frozen=True):
 
 
 async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
-    """At one moment: whatever is changed after it is noticed when the plan is written."""
+    """Reads everything at one moment; a later change is noticed when the plan is written."""
     found = await tx.row(
         _Facts,
         """
@@ -353,10 +353,10 @@ class SyncRows(msgspec.Struct, frozen=True, kw_only=True):
     successes: Sequence[SyncSuccess] = ()
     audit: Sequence[AuditRow] = ()
     counts: Sequence[Counted] = ()
-    """By how much they change."""
+    """The changes of the counts."""
     checkpoints: Sequence[HistoryCheckpoint] = ()
     resets: Sequence[KnownReset] = ()
-    """What the plan knows of venues that were declared empty."""
+    """The moments at which venues were declared empty, as far as the plan knows."""
 
 
 class _Written(msgspec.Struct, frozen=True):
