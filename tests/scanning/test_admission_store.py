@@ -1,55 +1,24 @@
 """The statements of online scans: what they read, and when they write nothing."""
 
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import asyncpg
 import pytest
 
-from tests.scanning.support import Device, World, a_world
+from tests.scanning.admission_support import a_request, facts_of
+from tests.scanning.support import World, a_world
 from tests.support import Tenant
-from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import Transaction
 from voelgoed.scanning.model.admission import (
-    AdmissionFacts,
     AdmissionPlan,
-    DeviceCredential,
     LastEntry,
     ScanRequest,
 )
 from voelgoed.scanning.rules.admit_batch import decide, stations_of
-from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.store.admission import read_facts, read_stations, write_plan
 from voelgoed.scanning.store.occupancy import read_gate_levels
 
 UNKNOWN = "ZZZZ-0000-0009"
-
-
-def a_request(world: World, device: Device, text: str, **more: UUID) -> ScanRequest:
-    caller = Caller(kind="device", id=device.id, organization_id=world.tenant.id)
-    scan_id = more.get("scan_id") or uuid4()
-    return ScanRequest(
-        caller=caller,
-        by=DeviceCredential(1, device.id),
-        scan_id=scan_id,
-        sent_id=str(scan_id),
-        audit_id=uuid4(),
-        text=text,
-        presented=read_presented(text),
-        direction="entry",
-        scanned_at=world.now,
-        received_at=world.now,
-    )
-
-
-async def facts_of(
-    world: World, *requests: ScanRequest, hints: dict[str, LastEntry] | None = None
-) -> AdmissionFacts:
-    async with world.services.database.at_once(world.tenant.id) as tx:
-        for _ in range(3):  # the remembered stations may be old or incomplete
-            facts = await world.services.scans._load(tx, requests, hints or {})
-            if facts is not None:
-                return facts
-    raise AssertionError("the stations change all the time")
 
 
 async def planned(world: World, *requests: ScanRequest) -> AdmissionPlan:

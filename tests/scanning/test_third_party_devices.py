@@ -2,6 +2,9 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
+
+import pytest
 
 from tests.scanning.support import Device, World
 from tests.scanning.sync_support import (
@@ -80,6 +83,16 @@ async def test_ids_are_returned_as_they_were_sent(world: World):
     heard = (await send_queue(world, device, queue)).json()
     assert heard["batch_id"] == queue["batch_id"]
     assert heard["errors"][0]["offline_id"] == "ABC"
+
+
+@pytest.mark.parametrize("code", ["valid", "unknown"])
+async def test_the_id_of_an_online_scan_is_returned_as_it_was_sent(world: World, code: str):
+    device, ticket = await world.device(), await world.ticket()
+    shown = ticket.code if code == "valid" else "ZZZZ-0000-0009"
+    loud = str(uuid4())[:-4].upper() + "ABCD"
+    for sent in (loud, loud.lower(), loud):  # one scan, however its id is written
+        assert (await world.scan(device, shown, scan_id=sent)).json()["scan_id"] == sent
+    assert (await world.rows("SELECT count(*) FROM scan"))[0]["count"] == 1
 
 
 async def test_unknown_fields_are_ignored(world: World):
