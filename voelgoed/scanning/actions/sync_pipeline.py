@@ -60,6 +60,7 @@ from voelgoed.scanning.rules.sync_batch import (
     answered_at,
     audit_entries_of,
     decide,
+    origin_of,
     success_of,
     with_duration,
 )
@@ -247,6 +248,7 @@ class SyncPipeline:
                 batches=[each.batch for each in to_write if each.batch is not None],
                 successes=list(successes.values()),
                 entries=[entry for each in to_write for entry in audit_entries_of(each)],
+                origins=[origin_of(each.request) for each in to_write],
                 suspicions=[suspicion for each in to_write for suspicion in each.suspicions],
             )
             forget_last_scans(tx, plan.changed_codes)
