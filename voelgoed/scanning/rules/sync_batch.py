@@ -5,6 +5,7 @@ Each delivery has an answer or a refusal of its own. What is wrong with one is n
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -130,7 +131,8 @@ def _look_at(request: SyncRequest, facts: SyncFacts, now: datetime) -> DeliveryP
     gate = main_gate(request.device.id, request.scans, facts)
     if gate is None:
         return DeliveryPlan(request=request, refusal=DeviceNotAssignedToGate())
-    refusal = request.delivery.lateness([gate, *_named_gates(request.scans, facts)], now)
+    gates = chain([gate], _named_gates(request.scans, facts))
+    refusal = request.delivery.lateness(gates, now)
     return DeliveryPlan(request=request, refusal=refusal, gate=None if refusal else gate)
 
 
