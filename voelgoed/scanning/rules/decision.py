@@ -110,7 +110,7 @@ def _first(checks: Sequence[_Check], case: Case, ticket: TicketFacts) -> Reason 
 
 def foremost(*reasons: Reason | None) -> Reason | None:
     """The reason that is asked first, of those against the scan; None where there is none."""
-    against = [reason for reason in reasons if reason is not None]
+    against: list[Reason] = [reason for reason in reasons if reason is not None]
     return min(against, key=_REASONS.index, default=None)
 
 
