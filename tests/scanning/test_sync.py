@@ -74,6 +74,45 @@ async def test_a_denied_scan_does_not_count(world: World):
     assert await world.verdict(device, ticket.code) == "admitted"
 
 
+async def test_the_audit_entry_of_a_scan_says_what_became_of_it(world: World):
+    device, (let_in, turned_away) = await world.device(), await world.tickets(2)
+    scans = [
+        await signed(world, device, let_in),
+        await signed(world, device, turned_away, outcome="gate_access_denied"),
+    ]
+    body = signed_batch(device, *scans)
+    assert (await send(world, device, body)).status_code == 200
+    entries = {
+        entry["entity_id"]: entry
+        for entry in await world.rows(
+            "SELECT action, actor_kind, actor_id, entity_id, changes FROM audit_entry"
+            " WHERE entity_type = 'Scan'"
+        )
+    }
+    expected: dict[str, object] = {
+        "gate_id": str(world.gates[0].id),
+        "device_name": "iPad-Gate-1",
+        "direction": "entry",
+        "batch_id": body["sync_batch_id"],
+    }
+    first, second = (entries[scan["scan_id"]] for scan in scans)
+    assert (first["action"], second["action"]) == ("ticket_scanned", "ticket_scan_denied")
+    assert (second["actor_kind"], second["actor_id"]) == ("device", device.id)
+    assert first["changes"] == expected | {
+        "ticket_id": str(let_in.id),
+        "ticket_code": let_in.code,
+        "status": "admitted",
+        "outcome": "valid",
+    }
+    assert second["changes"] == expected | {
+        "ticket_id": str(turned_away.id),
+        "ticket_code": turned_away.code,
+        "status": "denied",
+        "outcome": "gate_access_denied",
+        "reason": "wrong_gate",
+    }
+
+
 async def test_a_scan_signed_by_another_device_is_not_stored(world: World):
     device, other, [ticket] = await world.device(), await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket, key=other.api_key)

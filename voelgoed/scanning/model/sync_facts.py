@@ -131,3 +131,11 @@ class SyncSuccess(msgspec.Struct, frozen=True, kw_only=True):
     key_version: int
     offset_s: float | None
     """The offset of its clock, measured with the delivery; None where the device sent no time."""
+
+
+class DeliveryOrigin(msgspec.Struct, frozen=True, kw_only=True):
+    """From where a delivery came, as the audit entries of its scans say."""
+
+    batch_id: UUID
+    ip: str | None
+    user_agent: str | None

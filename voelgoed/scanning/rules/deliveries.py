@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import sha256
 from typing import Generic, Literal, TypeVar
 from uuid import UUID, uuid5
@@ -53,6 +54,8 @@ A = TypeVar("A", BatchAnswer, SyncAnswer)
 OFFLINE_MAX = timedelta(hours=24)
 """The largest distance of a queue's moments from the server's time."""
 HASH_PREFIX = "sha256:"
+GATES_MAX = 1_000
+"""Texts that name gates and are remembered as what they were read as: all scans of a delivery name a few."""
 AGAIN = "Batch already synced (idempotent)"
 
 
@@ -182,11 +185,11 @@ def read_signed(
     given = scan.ticket_code or ""
     scanned_at = _moment(scan.scanned_at)
     return OfflineScan(
-        scan_id=UUID(scan.scan_id),
+        scan_id=_id(scan.scan_id),
         sent_id=scan.scan_id,
         device=device,
         batch_id=batch_id,
-        ticket_id=UUID(scan.ticket_id) if scan.ticket_id else None,
+        ticket_id=_id(scan.ticket_id) if scan.ticket_id else None,
         presented=read_presented(given) if given else None,
         given=given.strip(),
         barcode_hash=scan.barcode_hash.removeprefix(HASH_PREFIX).lower(),
@@ -252,8 +255,9 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         created_at = self._batch.batch_created_at
         if abs(now - created_at) > OFFLINE_MAX:
             return BatchTooOld(server_time=now.isoformat(), batch_created_at=created_at.isoformat())
-        statuses = [each.event_status for each in gates]
-        return None if "live" in statuses else EventNotLive(event_status=statuses[0])
+        statuses = (each.event_status for each in gates)
+        status = next(statuses)
+        return None if status == "live" or "live" in statuses else EventNotLive(event_status=status)
 
     def answer(
         self,
@@ -310,10 +314,16 @@ def id_of(scan: QueuedScan, device: Device) -> UUID:
         gate, code = scan.gate_id or "", scan.ticket_code.strip()
         given = f"{gate} {scan.direction} {code} {scan.scanned_at.isoformat()}"
     elif _UUID.match(given):
-        return UUID(given)
+        return _id(given)
     return uuid5(device.id, given)
 
 
+def _id(text: str) -> UUID:
+    """From a text of the right form, in a third of the time that `UUID` takes."""
+    return msgspec.convert(text, UUID)
+
+
+@lru_cache(GATES_MAX)
 def _gate(text: str) -> UUID | str:
     try:
         return UUID(text)

@@ -87,7 +87,9 @@ class HistoryPlanner:
         that are frozen keep their resolution. `status` is what the ticket is made at the same time, if
         anything."""
         self._note_resets(event)
-        facts = msgspec.structs.replace(ticket_facts(ticket), status=status or ticket.status)
+        facts = ticket_facts(ticket)
+        if status is not None:
+            facts = msgspec.structs.replace(facts, status=status)
         judged = reconcile(event, facts, after, frozen, checkpoint)
         counted = [
             each for each in before if each.resolution and each.resolution.status == "admitted"

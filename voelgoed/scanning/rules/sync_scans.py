@@ -30,7 +30,7 @@ from voelgoed.scanning.model.scans import (
 )
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync_facts import RecordedScan, SyncedScan, SyncFacts
-from voelgoed.scanning.rules.decision import Case, day_of, judge_stateless
+from voelgoed.scanning.rules.decision import Case, date_of, judge_stateless
 from voelgoed.scanning.rules.facts import NOBODY_CAME, ticket_facts
 from voelgoed.scanning.rules.history_plan import HistoryPlan, HistoryPlanner
 from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult
@@ -252,9 +252,10 @@ class _Judgement:
         return unverified_cause(origin, event, self._facts.assignments.get(scan.device.id, ()))
 
     def _gate_of(self, scan: OfflineScan) -> ScanningGate:
-        if scan.gate is None and gate_id_of(scan, self._facts) is None:
+        gate_id = gate_id_of(scan, self._facts)
+        if scan.gate is None and gate_id is None:
             raise DeviceNotAssignedToGate()
-        gate = named_gate(scan, self._facts)
+        gate = self._facts.gates.get(gate_id) if gate_id else None
         if gate is None:
             raise GateNotFound()
         return gate
@@ -301,7 +302,7 @@ class _Judgement:
         checkpoint = self._facts.checkpoints.get(ticket.id)
         if checkpoint and not all(is_after(each, checkpoint) for each in learnt):
             self._needs_whole = True
-        frozen = frozen_prefix(after, news)
+        frozen = frozen_prefix(after, news) if before else ()
         planned = self._planner.change(ticket, event, before, after, frozen, checkpoint=checkpoint)
         history = planned.scans
         self._histories[ticket.id] = history
@@ -429,6 +430,6 @@ def _kept_code(scan: OfflineScan) -> str:
 
 
 def _day(event: EventFacts, at: datetime) -> dt.date:
-    day = day_of(event.days, at)
-    assert day is not None
-    return dt.date.fromisoformat(day)
+    date = date_of(event.days, at)
+    assert date is not None
+    return date

@@ -14,24 +14,28 @@ from voelgoed.scanning.model.decisions import (
     TicketFacts,
 )
 from voelgoed.scanning.model.stations import ScanningGate
-from voelgoed.scanning.rules.facts import gate_facts
 from voelgoed.ticketing.model.admissions import Reissued, ScannedTicket
 
 NO_ISSUE = 0
 """The issue of a barcode that is not the ticket's present one."""
-_WAS_LIVE: frozenset[EventStatus] = frozenset({"live", "ended", "archived"})
+_OVER: frozenset[EventStatus] = frozenset({"ended", "archived"})
 
 
 def at_sync(event: EventFacts) -> EventFacts:
     """The event as it was: one that has ended since was live, and its end says until when."""
-    return msgspec.structs.replace(event, status="live") if event.status in _WAS_LIVE else event
+    return msgspec.structs.replace(event, status="live") if event.status in _OVER else event
 
 
 def gate_at_sync(gate: ScanningGate) -> GateFacts:
     """The facts about who may pass there, but not whether it is open and how full it is now: the
     device knew better."""
-    facts = gate_facts(gate, 0)
-    return msgspec.structs.replace(facts, status="open", hard_capacity_limit=None)
+    return GateFacts(
+        id=gate.id,
+        status="open",
+        allowed_zones=gate.allowed_zones,
+        hard_capacity_limit=None,
+        inside=0,
+    )
 
 
 def status_then(ticket: ScannedTicket, facts: TicketFacts, at: datetime) -> TicketFacts:
