@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+import msgspec
+
 from voelgoed.accounts.model import Caller
 from voelgoed.infra.batcher import Batcher
 from voelgoed.infra.cache import Cache
@@ -72,7 +74,7 @@ class ScanPipeline:
         )
 
     async def scan(self, caller: Caller, key_version: int, new: NewScan) -> Answer:
-        scan_id = UUID(new.scan_id) if new.scan_id else new_id()
+        scan_id = msgspec.convert(new.scan_id, UUID) if new.scan_id else new_id()
         request = ScanRequest(
             caller=caller,
             by=DeviceCredential(key_version, new.device_id),

@@ -1,6 +1,7 @@
 """The messages that followers of a gate, and of an event's occupancy, get."""
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal
 from uuid import UUID
 
@@ -14,7 +15,11 @@ from voelgoed.scanning.model.sync import BatchStatus
 from voelgoed.scanning.rules.answers import percent_full, warning_of
 from voelgoed.scanning.rules.occupancy import at_gate
 
+TOPICS_MAX = 10_000
+"""Names of topics that are remembered: every scan needs one."""
 
+
+@lru_cache(maxsize=TOPICS_MAX)
 def gate_topic(gate_id: UUID) -> str:
     return f"gate:{gate_id}"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import lru_cache
 from uuid import UUID
 
 import numpy as np
@@ -12,6 +13,8 @@ from voelgoed.seating.rules.counts import percent
 from voelgoed.seating.rules.house import House
 
 SEATS, OCCUPANCY = "seats", "occupancy"
+TOPICS_MAX = 10_000
+"""Names of topics that are remembered: every scan needs one."""
 DELTA_SEATS_MAX = 500
 """In a message. A single change of more seats is not listed: a reader loads the map again."""
 
@@ -20,6 +23,7 @@ def seats_topic(event_id: UUID) -> str:
     return f"{SEATS}:{event_id}"
 
 
+@lru_cache(maxsize=TOPICS_MAX)
 def occupancy_topic(organization_id: UUID, event_id: UUID) -> str:
     return f"{OCCUPANCY}:{organization_id}:{event_id}"
 
