@@ -17,7 +17,9 @@ Source = Literal["online", "supervisor", "offline_sync", "recovered"]
 """`recovered`: from a file of what a device could not send."""
 Doubt = Literal["before_pairing", "from_future", "after_revocation"]
 """About the moment of a scan that was recovered from a file."""
-UnverifiedCause = Literal["foreign_gate", "before_assignment", "outside_event_time", "from_future"]
+UnverifiedCause = Literal[
+    "foreign_gate", "before_assignment", "outside_event_time", "clock_changed", "from_future"
+]
 """Why a scan that a device brings waits for review, in the order in which it is asked."""
 PRESENTED_MAX = 300
 """Characters. No code or barcode of ours has as many."""

@@ -10,6 +10,7 @@ import msgspec
 from voelgoed.scanning.model.alerts import AlertKind, Suspicion
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchSync
+from voelgoed.scanning.rules.clock_alerts import jump_details
 from voelgoed.scanning.rules.device_clock import DeviceClock
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
 from voelgoed.scanning.rules.invalid_admissions import (
@@ -66,6 +67,8 @@ def _of_delivery(facts: BatchFacts) -> Iterator[Suspicion]:
     if facts.clock.gap is not None:
         gap_s = round(facts.clock.gap.total_seconds())
         yield _about(facts, "clock_manipulation", gap_seconds=gap_s)
+    if (jump := jump_details(facts.clock.change)) is not None:
+        yield _about(facts, "clock_skew", **jump)
     if facts.clock.is_unmeasured:
         claimed_s = round(facts.clock.offset.total_seconds())
         yield _about(facts, "clock_skew", claimed_seconds=claimed_s)

@@ -40,7 +40,7 @@ from voelgoed.scanning.model.sync import (
     SyncAnswer,
     TimestampRange,
 )
-from voelgoed.scanning.rules.device_clock import DeviceClock, canonical
+from voelgoed.scanning.rules.device_clock import DeviceClock, canonical, is_contradicted
 from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult
 from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.rules.recovery import fields_of
@@ -180,6 +180,7 @@ def read_signed(
 ) -> OfflineScan:
     given = scan.ticket_code or ""
     scanned_at = _moment(scan.scanned_at)
+    at = canonical(scanned_at, clock)
     return OfflineScan(
         scan_id=UUID(scan.scan_id),
         sent_id=scan.scan_id,
@@ -192,8 +193,9 @@ def read_signed(
         gate=_gate(scan.gate_id),
         direction=scan.direction,
         scanned_at=scanned_at,
-        at=canonical(scanned_at, clock),
+        at=at,
         tolerance=clock.tolerance,
+        contradicts_clock=is_contradicted(at, clock),
         outcome=scan.outcome,
         refusal=refusal,
         signature=scan.signature,
@@ -242,6 +244,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
             scanned_at=scan.scanned_at,
             at=at,
             tolerance=clock.tolerance,
+            contradicts_clock=is_contradicted(at, clock),
             outcome=scan.outcome,
             refusal_if_new=TimestampOutOfRange(_FAR_OFF) if is_far_off else None,
         )

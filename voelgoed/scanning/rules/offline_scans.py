@@ -46,6 +46,8 @@ class OfflineScan(msgspec.Struct, frozen=True, kw_only=True):
     """By the server's clock: the canonical moment."""
     tolerance: timedelta
     """How far that moment may be wrong."""
+    contradicts_clock: bool = False
+    """By what was measured, the device's clock was another at that moment."""
     outcome: Outcome
     refusal: Refusal | None = None
     """Why the scan is not accepted, so that it stays on the device; None where it is."""

@@ -245,6 +245,7 @@ def success_of(request: SyncRequest) -> SyncSuccess:
         device_id=request.device.id,
         key_version=request.key_version,
         offset_s=None if measured is None else measured.total_seconds(),
+        periods=request.clock.change and request.clock.change.periods,
     )
 
 

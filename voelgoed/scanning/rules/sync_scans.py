@@ -246,7 +246,11 @@ class _Judgement:
 
     def _cause(self, scan: OfflineScan, gate: ScanningGate) -> UnverifiedCause | None:
         origin = ScanOrigin(
-            at=scan.at, tolerance=scan.tolerance, direction=scan.direction, received_at=self._now
+            at=scan.at,
+            tolerance=scan.tolerance,
+            direction=scan.direction,
+            received_at=self._now,
+            contradicts_clock=scan.contradicts_clock,
         )
         event = self._facts.events[gate.event_id]
         return unverified_cause(origin, event, self._facts.assignments.get(scan.device.id, ()))

@@ -464,9 +464,10 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                  ORDER BY batch_id
                 RETURNING 1
             ), success AS (
-                SELECT device_id, key_version, offset_s
+                SELECT device_id, key_version, offset_s, periods
                   FROM json_to_recordset($7::json)
-                    AS new (device_id uuid, key_version integer, offset_s double precision)
+                    AS new (device_id uuid, key_version integer, offset_s double precision,
+                            periods json)
             ), locked AS (
                 SELECT id FROM scan_device WHERE id IN (SELECT device_id FROM success)
                  ORDER BY id FOR NO KEY UPDATE
@@ -475,7 +476,8 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                    SET last_sync_at = greatest(last_sync_at, $10), sync_failures = 0,
                        clock_offset_seconds = coalesce(success.offset_s, clock_offset_seconds),
                        clock_measured_at = CASE WHEN success.offset_s IS NULL THEN clock_measured_at
-                                                ELSE $10 END
+                                                ELSE $10 END,
+                       clock_periods = coalesce(success.periods, clock_periods)
                   FROM success
                  WHERE scan_device.organization_id = current_organization()
                    AND scan_device.id = success.device_id
