@@ -131,7 +131,7 @@ class MemoryStore:
             before = facts.histories.get(ticket.id, ())
             after = [each for each in before if each.id != scan_id]
             if len(after) < len(before):
-                planner = HistoryPlanner(facts.conflicts, facts.checkpointed, self._ids, NOW)
+                planner = HistoryPlanner(facts, self._ids, NOW)
                 event = facts.events[ticket.event_id]
                 planner.change(ticket, event, before, after, frozen_prefix(before, {scan_id}))
                 self._annulled.add(scan_id)
@@ -148,7 +148,7 @@ class MemoryStore:
         before = facts.histories.get(ticket.id, ())
         self._scans[scan.id] = scan
         after = self.facts(is_whole=True).histories[ticket.id]
-        planner = HistoryPlanner(facts.conflicts, facts.checkpointed, self._ids, NOW)
+        planner = HistoryPlanner(facts, self._ids, NOW)
         frozen = {each.id for each in after}
         planner.change(ticket, facts.events[ticket.event_id], before, after, frozen)
         self._write(planner.plan())
@@ -158,7 +158,7 @@ class MemoryStore:
         histories: dict[UUID, list[HistoryScan]] = {}
         unreviewed: dict[UUID, HistoryScan] = {}
         for scan in recorded.values():
-            if scan.ticket_id is None or scan.stateless_reason == "wrong_event":
+            if scan.ticket_id is None:
                 continue
             if scan.reason_denied == "unverified" and scan.id not in self._rulings:
                 unreviewed[scan.id] = _history_scan(scan, scan.outcome == "valid")
@@ -192,6 +192,7 @@ class MemoryStore:
         else:
             is_let_in = scan.outcome == "valid"
         fields = {name: getattr(scan, name) for name in Scan.__struct_fields__}
+        fields["day"] = ruling.day if ruling else scan.day
         stateless = scan.stateless_reason if isinstance(scan, SyncedScan) else None
         return RecordedScan(
             **fields,

@@ -99,7 +99,7 @@ async def reconcile_ticket(
             facts = await offline.read_facts(tx, question)
         [ticket] = facts.tickets
         history = facts.histories.get(ticket_id, ())
-        planner = HistoryPlanner(facts.conflicts, facts.checkpointed, iter(new_id, None), tx.now)
+        planner = HistoryPlanner(facts, iter(new_id, None), tx.now)
         event, frozen = facts.events[ticket.event_id], {each.id for each in history}
         planner.change(
             ticket,

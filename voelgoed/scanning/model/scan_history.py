@@ -52,6 +52,8 @@ class HistoryState(msgspec.Struct, frozen=True, kw_only=True):
     """The last entry, whether it counts or not."""
     unmatched: tuple[HistoryScan, ...] = ()
     """Irregular entries that are in no conflict."""
+    is_elsewhere: bool = False
+    """Somebody was let in with the ticket at another event than its own."""
     last_scan: HistoryScan | None = None
     """The last scan that the state is made of; None at the beginning."""
 

@@ -82,7 +82,8 @@ def _of_scans(facts: BatchFacts) -> Iterator[Suspicion]:
     new = [each for each in results if each.is_new]
     if forged := sum(each.is_forged for each in new):
         yield _about_scans(facts, "forged_barcode", forged)
-    if unknown := sum(each.ticket is None and not each.is_forged for each in new):
+    learnt = (each for each in results if each.is_learnt)
+    if unknown := sum(each.ticket is None and not each.is_forged for each in learnt):
         yield _about_scans(facts, "ticket_not_found", unknown)
     errors = Counter(each.refusal.code for each in results if each.refusal is not None)
     for error, count in sorted(errors.items()):

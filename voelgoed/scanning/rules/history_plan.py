@@ -17,7 +17,7 @@ from voelgoed.scanning.model.scan_history import (
     JudgedHistory,
     Ruling,
 )
-from voelgoed.scanning.model.sync_facts import RecordedScan
+from voelgoed.scanning.model.sync_facts import RecordedScan, SyncFacts
 from voelgoed.scanning.rules.conflicts import clashes_of, conflict_changes
 from voelgoed.scanning.rules.facts import attendance_of, ticket_facts
 from voelgoed.scanning.rules.reconcile import reconcile
@@ -51,16 +51,9 @@ class HistoryPlan(msgspec.Struct, frozen=True, kw_only=True):
 class HistoryPlanner:
     """Collects the changes of several tickets into one plan."""
 
-    def __init__(
-        self,
-        conflicts: Iterable[Conflict],
-        checkpointed: Collection[UUID],
-        new_ids: Iterator[UUID],
-        now: datetime,
-    ) -> None:
-        """`conflicts` are those that are known of the scans, `checkpointed` the tickets that have one."""
-        self._known = list(conflicts)
-        self._checkpointed = checkpointed
+    def __init__(self, facts: SyncFacts, new_ids: Iterator[UUID], now: datetime) -> None:
+        """`new_ids` are fresh ids for conflicts."""
+        self._facts = facts
         self._states: dict[UUID, HistoryState] = {}
         self._new_ids = new_ids
         self._now = now
@@ -95,11 +88,12 @@ class HistoryPlanner:
         self._count(ticket, attendance_of(ticket), counted, -1)
         counts = [each.scan for each in judged.scans if each.resolution.status == "admitted"]
         self._count(ticket, judged.attendance, counts, 1)
+        self._count_elsewhere(ticket, before, after)
         seen = None if is_locked else ticket.seen
         self._attendance.append(msgspec.structs.replace(judged.attendance, seen=seen))
         self._rule(before, judged)
         self._clashes += clashes_of([*judged.scans, *judged.earlier])
-        if len(after) >= CHECKPOINT_AFTER or ticket.id in self._checkpointed:
+        if len(after) >= CHECKPOINT_AFTER or ticket.id in self._facts.checkpointed:
             self._states[ticket.id] = judged.state
         self._codes[ticket.id] = ticket.code
         return judged
@@ -126,15 +120,34 @@ class HistoryPlanner:
             )
             self._tally.change(inside, inside=sign)
         for heads in attendance.irregular:
+            if not heads.count:
+                continue
             inside = self._tally.presence(ticket.event_id, heads.day, heads.gate_id, heads.zone_id)
             self._tally.change(inside, inside=sign * heads.count, irregular=sign * heads.count)
 
-    def accept_without_ticket(
-        self, event: EventFacts, scan: RecordedScan, *, is_let_in: bool
+    def _count_elsewhere(
+        self, ticket: ScannedTicket, before: Iterable[HistoryScan], after: Iterable[HistoryScan]
     ) -> None:
-        """A scan that waited for review, of what is no ticket of the event: it stands as that, and whoever was
-        let in is inside."""
-        assert scan.day is not None
+        """People who were let in with the ticket at another event than its own."""
+        was, now = (
+            {
+                each.id: each
+                for each in scans
+                if each.event_id != ticket.event_id and each.is_let_in and each.direction == "entry"
+            }
+            for scans in (before, after)
+        )
+        for sign, scans, others in ((-1, was, now), (1, now, was)):
+            for each in scans.values():
+                if each.id not in others:
+                    event = self._facts.events[each.event_id]
+                    self._count_head(event, each.scanned_at_canonical, each.day, each.gate_id, sign)
+
+    def rule_without_ticket(
+        self, event: EventFacts, scan: RecordedScan, day: dt.date, *, is_let_in: bool
+    ) -> None:
+        """More is known of a scan of what is no ticket of ours: it stands as that, and whoever was let in is
+        inside."""
         ruling = Ruling(
             scan_id=scan.id,
             event_id=scan.event_id,
@@ -142,19 +155,28 @@ class HistoryPlanner:
             status="denied",
             reason_denied=scan.stateless_reason or "ticket_not_found",
             entry_number=None,
-            day=scan.day,
+            day=day,
         )
         self._rulings.append(ruling)
         if is_let_in and scan.direction == "entry":
-            self.add_head(event, scan.scanned_at_canonical, scan.day, scan.gate_id)
+            self.add_head(event, scan.scanned_at_canonical, day, scan.gate_id)
 
     def add_head(self, event: EventFacts, at: datetime, day: dt.date, gate_id: UUID) -> None:
-        """Somebody was let in with what is no ticket of the event: they are inside all the same, unless the
-        venue was declared empty since."""
+        """Somebody was let in with what is no ticket of the event: they are inside all the same."""
+        self._count_head(event, at, day, gate_id, 1)
+
+    def take_head(self, event: EventFacts, at: datetime, day: dt.date, gate_id: UUID) -> None:
+        """Nobody had been let in there, as it turns out."""
+        self._count_head(event, at, day, gate_id, -1)
+
+    def _count_head(
+        self, event: EventFacts, at: datetime, day: dt.date, gate_id: UUID, sign: int
+    ) -> None:
+        """Unless the venue was declared empty since."""
         self._note_resets(event)
         if all(reset < at for reset in event.resets):
             here = self._tally.presence(event.id, day, gate_id, None)
-            self._tally.change(here, inside=1, irregular=1)
+            self._tally.change(here, inside=sign, irregular=sign)
 
     def _note_resets(self, event: EventFacts) -> None:
         if event.resets:
@@ -180,7 +202,7 @@ class HistoryPlanner:
             self._rulings.append(ruling)
 
     def plan(self) -> HistoryPlan:
-        known = [each for each in self._known if each.ticket_id in self._codes]
+        known = [each for each in self._facts.conflicts if each.ticket_id in self._codes]
         changes = conflict_changes(known, self._clashes, self._new_ids, self._now)
         return HistoryPlan(
             attendance=self._attendance,

@@ -1,7 +1,8 @@
 """A ticket's scan history: its scans judged in their canonical order, whenever they became known.
 
 What counts is who was let through at the gate. Whoever was let in and should not have been does not count
-as an entry, but is inside: an irregular entry. Whoever was turned away never counts, whatever the rule would
+as an entry, but is inside: an irregular entry, or a person at another event than the ticket's own, where the
+history is not about who is inside. Whoever was turned away never counts, whatever the rule would
 have said: nobody came in.
 
 The judgement is a fold: a state, then one scan after the other. It follows from the set of scans and from
@@ -168,16 +169,17 @@ def _step(
         return JudgedScan(scan, resolution, winner), (), state
     if winner is None and _is_somebody_else(event, ticket, state, scan):
         winner = state.last_let_in
-    return JudgedScan(scan, resolution, winner), (), _irregular(state, scan, winner, resolution)
+    after = _irregular(event, state, scan, winner, resolution)
+    return JudgedScan(scan, resolution, winner), (), after
 
 
 def _is_somebody_else(
     event: EventFacts, ticket: TicketFacts, state: HistoryState, scan: HistoryScan
 ) -> bool:
     """Whether who comes in irregularly is another person than whoever came before: somebody is inside with
-    the ticket, or could not have come again so soon."""
+    the ticket, or could not have come again so soon. At another event nobody is seen leaving."""
     attendance = state.attendance
-    if attendance.is_inside or attendance.irregular:
+    if attendance.is_inside or attendance.irregular or state.is_elsewhere:
         return True
     return _judge_history(event, ticket, state.everybody, scan) is not None
 
@@ -221,18 +223,26 @@ def _admitted(state: HistoryState, scan: HistoryScan, *, is_second: bool) -> His
         everybody=attendance if is_second else everybody,
         last_entry=scan,
         last_let_in=scan,
+        is_elsewhere=state.is_elsewhere,
     )
 
 
 def _irregular(
-    state: HistoryState, scan: HistoryScan, winner: HistoryScan | None, resolution: Resolution
+    event: EventFacts,
+    state: HistoryState,
+    scan: HistoryScan,
+    winner: HistoryScan | None,
+    resolution: Resolution,
 ) -> HistoryState:
     kept = msgspec.structs.replace(scan, resolution=resolution)
+    attendance, is_elsewhere = state.attendance, scan.event_id != event.id
+    if not is_elsewhere:
+        at = scan.scanned_at_canonical
+        attendance = come_in_irregularly(attendance, _heads_at(scan), at)
     return msgspec.structs.replace(
         state,
-        attendance=come_in_irregularly(
-            state.attendance, _heads_at(scan), scan.scanned_at_canonical
-        ),
+        attendance=attendance,
+        is_elsewhere=state.is_elsewhere or is_elsewhere,
         everybody=_after(state.everybody, scan),
         last_let_in=scan,
         unmatched=state.unmatched if winner else (*state.unmatched, kept),

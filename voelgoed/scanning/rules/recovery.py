@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 import msgspec
 
 from voelgoed.scanning.model.alerts import AlertKind, Suspicion
+from voelgoed.scanning.model.decisions import EventFacts
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.recoveries import Imported
@@ -108,7 +109,7 @@ def accept_scans(
     """Scans that waited for review count from now on, as if the device had just delivered them. What a file
     brought and the device did not sign never counts: nobody vouches for it. `did` is what devices did where
     we had answered the scan already; they may not have heard us in time."""
-    planner = HistoryPlanner(facts.conflicts, facts.checkpointed, new_ids, now)
+    planner = HistoryPlanner(facts, new_ids, now)
     learnt: dict[UUID, dict[UUID, HistoryScan]] = {}
     invalid: list[InvalidAdmission] = []
     for scan_id in scan_ids:
@@ -118,14 +119,16 @@ def accept_scans(
         if (waiting := facts.unreviewed.get(scan_id)) is not None:
             learnt.setdefault(waiting.ticket_id, {})[scan_id] = waiting
             invalid += _invalid(known)
-        elif known.ticket_id is None or known.stateless_reason == "wrong_event":
-            planner.accept_without_ticket(
-                facts.events[known.event_id], known, is_let_in=known.outcome == "valid"
+        elif known.ticket_id is None and known.day is not None:
+            planner.rule_without_ticket(
+                facts.events[known.event_id], known, known.day, is_let_in=known.outcome == "valid"
             )
             invalid += _invalid(known)
     for scan_id, outcome in did.items():
         if (corrected_scan := _corrected(scan_id, outcome, facts)) is not None:
             learnt.setdefault(corrected_scan.ticket_id, {})[scan_id] = corrected_scan
+        else:
+            _correct_without_ticket(scan_id, outcome, facts, planner)
     codes: list[str] = []
     for ticket in facts.tickets:
         if (news := learnt.get(ticket.id)) is not None:
@@ -162,9 +165,24 @@ def _corrected(scan_id: UUID, outcome: Outcome, facts: SyncFacts) -> HistoryScan
     event = facts.events.get(known.event_id)
     if event is None or scan_id in facts.annulled:
         return None
-    day = day_of(event.days, known.scanned_at_canonical)
+    return corrected(known, known.ticket_id, outcome, _day(event, known))
+
+
+def _correct_without_ticket(
+    scan_id: UUID, outcome: Outcome, facts: SyncFacts, planner: HistoryPlanner
+) -> None:
+    known, is_let_in = facts.known.get(scan_id), outcome == "valid"
+    if known is None or known.source != "online" or known.ticket_id is not None:
+        return
+    event = facts.events.get(known.event_id)
+    if event is not None and scan_id not in facts.annulled and known.is_let_in != is_let_in:
+        planner.rule_without_ticket(event, known, _day(event, known), is_let_in=is_let_in)
+
+
+def _day(event: EventFacts, scan: RecordedScan) -> dt.date:
+    day = day_of(event.days, scan.scanned_at_canonical)
     assert day is not None
-    return corrected(known, known.ticket_id, outcome, dt.date.fromisoformat(day))
+    return dt.date.fromisoformat(day)
 
 
 def recovery_message(what: str, batch_id: UUID, device_id: UUID, scans: int) -> dict[str, object]:

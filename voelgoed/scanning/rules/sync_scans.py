@@ -96,7 +96,7 @@ class _Judgement:
         self._by_id = {ticket.id: ticket for ticket in facts.tickets}
         self._by_code = {ticket.code: ticket for ticket in facts.tickets}
         self._by_hash = {ticket.barcode_hash: ticket for ticket in facts.tickets}
-        self._planner = HistoryPlanner(facts.conflicts, facts.checkpointed, new_ids, now)
+        self._planner = HistoryPlanner(facts, new_ids, now)
         self._histories: dict[UUID, Sequence[JudgedScan]] = {}
         self._changed_codes: list[str] = []
         self._needs_whole = False
@@ -170,14 +170,29 @@ class _Judgement:
         happened at the gate."""
         event = self._facts.events.get(known.event_id)
         ticket = self._by_id.get(known.ticket_id) if known.ticket_id else None
-        if ticket is None or event is None or ticket.event_id != known.event_id:
+        if event is None:
             return
-        day = _day(event, known.scanned_at_canonical)
-        judged.learnt = corrected(known, ticket.id, judged.scan.outcome, day)
+        day, outcome = _day(event, known.scanned_at_canonical), judged.scan.outcome
+        if ticket is None:
+            self._correct_without_ticket(judged, known, event, day)
+            return
+        judged.learnt = corrected(known, ticket.id, outcome, day)
         if judged.learnt is not None:
             judged.is_corrected = True
             judged.gate = self._facts.gates.get(known.gate_id)
             judged.stateless_reason = judged.learnt.stateless_reason
+
+    def _correct_without_ticket(
+        self, judged: _Judged, known: RecordedScan, event: EventFacts, day: dt.date
+    ) -> None:
+        """We answered that nobody has such a ticket, and the device let somebody in."""
+        is_let_in = judged.scan.is_let_in
+        if known.ticket_id is not None or known.is_let_in == is_let_in:
+            return
+        judged.is_corrected = True
+        judged.gate = self._facts.gates.get(known.gate_id)
+        judged.stateless_reason = known.reason_denied
+        self._planner.rule_without_ticket(event, known, day, is_let_in=is_let_in)
 
     def _vouch(self, judged: _Judged, known: RecordedScan) -> None:
         """The device itself says what a file said for it, in which anybody could have changed what is not
@@ -189,9 +204,9 @@ class _Judgement:
         judged.gate, judged.stateless_reason = gate, known.stateless_reason
         unreviewed = self._facts.unreviewed.get(known.id)
         if unreviewed is None:
-            self._planner.accept_without_ticket(
-                self._facts.events[known.event_id], known, is_let_in=scan.is_let_in
-            )
+            event = self._facts.events[known.event_id]
+            day = known.day or _day(event, known.scanned_at_canonical)
+            self._planner.rule_without_ticket(event, known, day, is_let_in=scan.is_let_in)
             judged.resolution = Resolution("denied", known.stateless_reason)
             return
         judged.learnt = msgspec.structs.replace(
@@ -221,7 +236,7 @@ class _Judgement:
         if self._source == "recovered" or judged.unverified is not None:
             judged.resolution = Resolution("denied", "unverified")
             return
-        if ticket is not None and judged.stateless_reason != "wrong_event":
+        if ticket is not None:
             judged.learnt = HistoryScan(
                 id=scan.scan_id,
                 event_id=gate.event_id,
@@ -241,7 +256,6 @@ class _Judgement:
             return
         judged.resolution = Resolution("denied", judged.stateless_reason)
         if scan.is_let_in and scan.direction == "entry":
-            event = self._facts.events[gate.event_id]
             self._planner.add_head(event, scan.at, judged.day, gate.id)
 
     def _cause(self, scan: OfflineScan, gate: ScanningGate) -> UnverifiedCause | None:

@@ -104,7 +104,7 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
         ), known AS MATERIALIZED (
             SELECT scan.id, scan.event_id, ticket_id, ticket_code, device_id, actor_id, gate_id,
                    direction, scan.status, scan.reason_denied, scanned_at, scanned_at_canonical,
-                   scan.day, zone_id, scan.entry_number, gate_current, event_current, gate_name,
+                   coalesce(ruling.day, scan.day) AS day, zone_id, scan.entry_number, gate_current, event_current, gate_name,
                    device_name, source, details, outcome, stateless_reason,
                    coalesce(ruling.is_let_in, CASE WHEN outcome IS NULL THEN scan.status = 'admitted'
                                                    ELSE outcome = 'valid' END) AS is_let_in,
@@ -120,7 +120,7 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                                   AND batch.batch_id = scan.batch_id
                                   AND batch.state <> 'rejected') AS is_waiting
               FROM scan
-              LEFT JOIN LATERAL (SELECT number, is_let_in, status, reason_denied, entry_number
+              LEFT JOIN LATERAL (SELECT number, is_let_in, status, reason_denied, entry_number, day
                                    FROM scan_ruling
                                   WHERE scan_ruling.organization_id = scan.organization_id
                                     AND scan_ruling.scan_id = scan.id
@@ -207,7 +207,6 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                AND coalesce(ruling.is_let_in, CASE WHEN scan.outcome IS NULL
                                                    THEN scan.status = 'admitted'
                                                    ELSE scan.outcome = 'valid' END)
-               AND scan.stateless_reason IS DISTINCT FROM 'wrong_event'
                AND (scan.reason_denied IS DISTINCT FROM 'unverified' OR ruling.number IS NOT NULL)
                AND NOT EXISTS (SELECT 1 FROM scan_annulment AS annulled
                                 WHERE annulled.organization_id = scan.organization_id
@@ -221,7 +220,7 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                 ON batch.organization_id = scan.organization_id AND batch.batch_id = scan.batch_id
              WHERE scan.id = ANY($3::uuid[]) AND reason_denied = 'unverified'
                AND batch.state <> 'rejected'
-               AND ticket_id IS NOT NULL AND stateless_reason IS DISTINCT FROM 'wrong_event'
+               AND ticket_id IS NOT NULL
                AND NOT EXISTS (SELECT 1 FROM scan_ruling
                                 WHERE scan_ruling.organization_id = scan.organization_id
                                   AND scan_ruling.scan_id = scan.id)
@@ -380,6 +379,7 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
     with (
         refusing("scan_pkey", ChangedMeanwhile),
         refusing("batch_sync_pkey", ChangedMeanwhile),
+        refusing("scan_ruling_pkey", ChangedMeanwhile),
     ):
         written = await tx.row(
             _Written,
