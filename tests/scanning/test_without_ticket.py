@@ -130,11 +130,12 @@ async def test_a_code_that_nobody_has_counts_though_the_server_had_said_so(world
     scan = offline(world, UNKNOWN, timedelta())
     answer = await world.scan(device, UNKNOWN, scan_id=scan["offline_id"])
     assert answer.status_code == 404
+    await world.services.watch.is_idle()
     for _ in range(2):
         await bring(world, device, scan)
         assert await heads(world) == ONE_IRREGULAR
     [told] = await alerts_of(world, "ticket_not_found")
-    assert told["details"]["scans"] == 1
+    assert (told["details"]["scans"], told["occurrences"]) == (1, 2)
     await require_counts(world)
 
 

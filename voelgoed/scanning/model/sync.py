@@ -99,8 +99,8 @@ class QueuedScan(DeviceRequest):
     """The code, as somebody types it, or the whole text of the barcode."""
     scanned_at: Moment
     offline_id: OfflineId | None = None
-    """Made by the device, a UUID or any text of its own. Left out, it is made of device, gate, code and
-    moment, so that the same scan sent again is the same."""
+    """Made by the device, a UUID or any text of its own. Left out, it is made of device, direction,
+    code and moment, so that the same scan sent again is the same."""
     gate_id: GateName | None = None
     """Left out: where the device is."""
     direction: Direction = "entry"
@@ -166,5 +166,7 @@ class BatchSync(msgspec.Struct, frozen=True, kw_only=True):
     offset_seconds: float
     processed_scan_ids: list[UUID]
     synced_at: datetime
+    waiting_elsewhere: list[UUID] = []
+    """The other events at whose gates its scans that wait for review say they were made."""
     state: RecoveryState | None = None
     """Of what was recovered from a file: whether somebody has looked at it."""

@@ -308,9 +308,11 @@ def id_of(scan: QueuedScan, device: Device) -> UUID:
     of the device and the name that it gave to the scan, else one made of what the scan is."""
     given = scan.offline_id
     if given is None:
-        # The gate as it was sent: where the device is now may change before it sends the scan again.
-        gate, code = scan.gate_id or "", scan.ticket_code.strip()
-        given = f"{gate} {scan.direction} {code} {scan.scanned_at.isoformat()}"
+        # Without the gate: a device is at one at a moment, however it names it, or leaves it out.
+        text = scan.ticket_code.strip()
+        presented = read_presented(text)
+        code = text if presented is None or presented.barcode_hash else presented.code
+        given = f"{scan.direction} {code} {scan.scanned_at.astimezone(UTC).isoformat()}"
     elif _UUID.match(given):
         return UUID(given)
     return uuid5(device.id, given)

@@ -209,10 +209,18 @@ def _batch(
         offset_seconds=request.clock.offset.total_seconds(),
         processed_scan_ids=[each.scan.scan_id for each in results if each.is_learnt],
         synced_at=now,
+        waiting_elsewhere=waiting_elsewhere(results, gate.event_id),
         state="unverified" if waits else None,
         fingerprint=request.delivery.fingerprint,
         answer=msgspec.json.encode(answer).decode(),
     )
+
+
+def waiting_elsewhere(results: Sequence[SyncResult], event_id: UUID) -> list[UUID]:
+    """The other events that scans which wait for review are about."""
+    waiting = (each.row for each in results if each.row is not None)
+    found = {each.event_id for each in waiting if each.reason_denied == "unverified"}
+    return sorted(found - {event_id})
 
 
 def stamped(answer: DeliveryAnswer, now: datetime, manifest_version: int | None) -> DeliveryAnswer:
@@ -294,6 +302,8 @@ def _scan_entry(caller: Caller, result: SyncResult, batch_id: UUID) -> NewAuditE
         "ticket_id": row.ticket_id,
         "ticket_code": row.ticket_code,
         "gate_id": row.gate_id,
+        "gate_name": row.gate_name,
+        "device_id": row.device_id,
         "device_name": row.device_name,
         "direction": row.direction,
         "status": row.status,
@@ -302,5 +312,7 @@ def _scan_entry(caller: Caller, result: SyncResult, batch_id: UUID) -> NewAuditE
     }
     if row.reason_denied is not None:
         changes["reason"] = row.reason_denied
-    action = "ticket_scanned" if row.status == "admitted" else "ticket_scan_denied"
-    return NewAuditEntry(caller, action, "Scan", row.id, changes)
+    if row.status == "denied":
+        return NewAuditEntry(caller, "ticket_scan_denied", "Scan", row.id, changes)
+    changes["scan_count"] = row.entry_number or (result.ticket and result.ticket.scan_count)
+    return NewAuditEntry(caller, "ticket_scanned", "Scan", row.id, changes)

@@ -450,16 +450,16 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
             ), delivered AS (
                 INSERT INTO batch_sync (organization_id, id, batch_id, source, device_id, event_id,
                                         status, batch_size, processed_count, error_count,
-                                        offset_seconds, processed_scan_ids, state, synced_at,
-                                        created_at, fingerprint, answer)
+                                        offset_seconds, processed_scan_ids, waiting_elsewhere,
+                                        state, synced_at, created_at, fingerprint, answer)
                 SELECT current_organization(), id, batch_id, source, device_id, event_id, status,
                        batch_size, processed_count, error_count, offset_seconds, processed_scan_ids,
-                       state, synced_at, synced_at, fingerprint, answer
+                       waiting_elsewhere, state, synced_at, synced_at, fingerprint, answer
                   FROM json_to_recordset($6::json)
                     AS new (id uuid, batch_id uuid, source text, device_id uuid, event_id uuid,
                             status text, batch_size integer, processed_count integer,
                             error_count integer, offset_seconds double precision,
-                            processed_scan_ids uuid[], state text, synced_at timestamptz,
+                            processed_scan_ids uuid[], waiting_elsewhere uuid[], state text, synced_at timestamptz,
                             fingerprint text, answer text)
                  ORDER BY batch_id
                 RETURNING 1

@@ -76,6 +76,7 @@ export const queues: typeof Queues = {
     gate: 'Oor ’n hek',
     device: 'Oor ’n toestel',
     event: 'Oor die geleentheid',
+    batch: 'Oor ’n aflewering',
   },
 
   recoveries: 'Ongeverifieerde skanderings',

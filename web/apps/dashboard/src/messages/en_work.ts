@@ -75,6 +75,7 @@ export const queues = {
     gate: 'About a gate',
     device: 'About a device',
     event: 'About the event',
+    batch: 'About a delivery',
   },
 
   recoveries: 'Unverified scans',
