@@ -206,6 +206,9 @@ def _came_too_often(case: Case, ticket: TicketFacts) -> Reason | None:
 
 
 def _gate_is_full(case: Case, ticket: TicketFacts) -> Reason | None:
+    """A person who counts as inside by this gate adds nobody there by coming again."""
+    if case.history.inside_gate_id == case.gate.id:
+        return None
     most = case.gate.hard_capacity_limit
     return "gate_at_capacity" if most is not None and case.gate.inside >= most else None
 
