@@ -157,7 +157,7 @@ async def _change(
         await scans.insert_annulments(tx, list(gone), ticket.id, ticket.event_id, by)
     before = facts.histories.get(ticket.id, ())
     after = [each for each in before if each.id not in gone]
-    planner = HistoryPlanner(facts.conflicts, facts.checkpointed, iter(new_id, None), tx.now)
+    planner = HistoryPlanner(facts, iter(new_id, None), tx.now)
     event = facts.events[ticket.event_id]
     frozen = frozen_prefix(before, gone)
     planner.change(ticket, event, before, after, frozen, is_locked=True, status=status)

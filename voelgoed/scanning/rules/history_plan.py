@@ -17,10 +17,11 @@ from voelgoed.scanning.model.scan_history import (
     JudgedHistory,
     Ruling,
 )
-from voelgoed.scanning.model.sync_facts import RecordedScan
+from voelgoed.scanning.model.sync_facts import RecordedScan, SyncFacts
 from voelgoed.scanning.rules.conflicts import clashes_of, conflict_changes
 from voelgoed.scanning.rules.facts import attendance_of, ticket_facts
 from voelgoed.scanning.rules.reconcile import reconcile
+from voelgoed.scanning.rules.synced import by_now
 from voelgoed.scanning.rules.tally import Tally
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
 from voelgoed.ticketing.model.tickets import TicketStatus
@@ -46,21 +47,17 @@ class HistoryPlan(msgspec.Struct, frozen=True, kw_only=True):
     """By ticket, of those with very many scans."""
     resets: list[KnownReset]
     """When the venues were last declared empty, as far as this plan knows."""
+    ahead: dict[UUID, datetime]
+    """The moments of new scans that claim one which is yet to come, by the scans' ids: they are judged once
+    more when it has come."""
 
 
 class HistoryPlanner:
     """Collects the changes of several tickets into one plan."""
 
-    def __init__(
-        self,
-        conflicts: Iterable[Conflict],
-        checkpointed: Collection[UUID],
-        new_ids: Iterator[UUID],
-        now: datetime,
-    ) -> None:
-        """`conflicts` are those that are known of the scans, `checkpointed` the tickets that have one."""
-        self._known = list(conflicts)
-        self._checkpointed = checkpointed
+    def __init__(self, facts: SyncFacts, new_ids: Iterator[UUID], now: datetime) -> None:
+        """`new_ids` are fresh ids for conflicts."""
+        self._facts = facts
         self._states: dict[UUID, HistoryState] = {}
         self._new_ids = new_ids
         self._now = now
@@ -69,6 +66,7 @@ class HistoryPlanner:
         self._clashes: list[Clash] = []
         self._codes: dict[UUID, str] = {}
         self._resets: dict[UUID, datetime] = {}
+        self._ahead: dict[UUID, datetime] = {}
         self._tally = Tally()
 
     def change(
@@ -88,6 +86,8 @@ class HistoryPlanner:
         anything."""
         self._note_resets(event)
         facts = msgspec.structs.replace(ticket_facts(ticket), status=status or ticket.status)
+        reissues = self._facts.reissues.get(ticket.id, ())
+        after = [by_now(each, event, ticket, reissues) for each in after]
         judged = reconcile(event, facts, after, frozen, checkpoint)
         counted = [
             each for each in before if each.resolution and each.resolution.status == "admitted"
@@ -99,10 +99,18 @@ class HistoryPlanner:
         self._attendance.append(msgspec.structs.replace(judged.attendance, seen=seen))
         self._rule(before, judged)
         self._clashes += clashes_of([*judged.scans, *judged.earlier])
-        if len(after) >= CHECKPOINT_AFTER or ticket.id in self._checkpointed:
+        if len(after) >= CHECKPOINT_AFTER or ticket.id in self._facts.checkpointed:
             self._states[ticket.id] = judged.state
         self._codes[ticket.id] = ticket.code
+        self._note_ahead(before, after)
         return judged
+
+    def _note_ahead(self, before: Iterable[HistoryScan], after: Iterable[HistoryScan]) -> None:
+        if ahead := [each for each in after if each.scanned_at_canonical >= self._now]:
+            known = {each.id for each in before}
+            self._ahead |= {
+                each.id: each.scanned_at_canonical for each in ahead if each.id not in known
+            }
 
     def _count(
         self,
@@ -180,7 +188,7 @@ class HistoryPlanner:
             self._rulings.append(ruling)
 
     def plan(self) -> HistoryPlan:
-        known = [each for each in self._known if each.ticket_id in self._codes]
+        known = [each for each in self._facts.conflicts if each.ticket_id in self._codes]
         changes = conflict_changes(known, self._clashes, self._new_ids, self._now)
         return HistoryPlan(
             attendance=self._attendance,
@@ -191,4 +199,5 @@ class HistoryPlanner:
             codes=self._codes,
             checkpoints=self._states,
             resets=[KnownReset(event_id, at) for event_id, at in self._resets.items()],
+            ahead=self._ahead,
         )

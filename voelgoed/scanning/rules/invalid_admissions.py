@@ -39,13 +39,17 @@ def invalid_admissions(
     """One for each person. Of very many tickets in one delivery there is one about the device instead, which
     counts and lists everybody."""
     if len({each.ticket_id for each in found}) <= TICKETS_ALERTED_MAX:
-        return [_suspicion(each, "ticket", each.ticket_id, at) for each in found]
+        return each_by_ticket(found, at)
     by_device = [_suspicion(each, "device", delivery.device_id, at) for each in found]
     more = {"device_name": delivery.device_name, "batch_id": delivery.batch_id}
     return [
         msgspec.structs.replace(each, details={**more, **each.details})
         for each in merge_suspicions(by_device)
     ]
+
+
+def each_by_ticket(found: Sequence[InvalidAdmission], at: datetime) -> list[Suspicion]:
+    return [_suspicion(each, "ticket", each.ticket_id, at) for each in found]
 
 
 def _suspicion(
