@@ -1,5 +1,5 @@
 -- What was measured of a device's clock, from one jump to the next
--- depends: 0016_station_version
+-- depends: 0017_replaced_barcodes
 
 -- migrate: apply
 

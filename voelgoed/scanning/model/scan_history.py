@@ -37,6 +37,9 @@ class HistoryScan(Passage, frozen=True, kw_only=True):
     """What the device decided alone; None where it asked."""
     resolution: Resolution | None
     """How the scan was resolved until now; None while it is new."""
+    issue: int | None = None
+    """Which barcode was shown with a scan that claimed a moment that was yet to come. None where its moment
+    had come when it arrived, or a code was typed."""
 
 
 class HistoryState(msgspec.Struct, frozen=True, kw_only=True):

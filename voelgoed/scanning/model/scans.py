@@ -99,6 +99,8 @@ class ScanDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     is_signed: bool | None = None
     """Of one from a file: whether that signature is the device's."""
     doubts: list[Doubt] = []
+    issue: int | None = None
+    """Which barcode was shown, where the scan claimed a moment that was yet to come: it may be replaced before."""
     unverified: UnverifiedCause | None = None
     """Why it waits for review; None where it counts."""
 

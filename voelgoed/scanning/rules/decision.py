@@ -90,6 +90,13 @@ def judge_stateless(case: Case) -> Reason | None:
     return _first(refuse(case, ticket) for refuse in _ENTRY if refuse not in _HISTORY_CHECKS)
 
 
+def judge_ticket(case: Case, ticket: TicketFacts) -> Reason | None:
+    """What is against it because of the ticket and its barcode, as they were at that moment, and of them alone."""
+    if case.attempt.direction == "exit":
+        return None
+    return _revoked(case, ticket) or _not_valid(case, ticket)
+
+
 def judge_history(case: Case, ticket: TicketFacts) -> Reason | None:
     """What is against it because of what was scanned before, and of that alone."""
     if case.attempt.direction == "exit":

@@ -21,6 +21,7 @@ from voelgoed.scanning.model.sync_facts import RecordedScan, SyncFacts
 from voelgoed.scanning.rules.conflicts import clashes_of, conflict_changes
 from voelgoed.scanning.rules.facts import attendance_of, ticket_facts
 from voelgoed.scanning.rules.reconcile import reconcile
+from voelgoed.scanning.rules.synced import by_now
 from voelgoed.scanning.rules.tally import Tally
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
 from voelgoed.ticketing.model.tickets import TicketStatus
@@ -46,6 +47,9 @@ class HistoryPlan(msgspec.Struct, frozen=True, kw_only=True):
     """By ticket, of those with very many scans."""
     resets: list[KnownReset]
     """When the venues were last declared empty, as far as this plan knows."""
+    ahead: dict[UUID, datetime]
+    """The moments of new scans that claim one which is yet to come, by the scans' ids: they are judged once
+    more when it has come."""
 
 
 class HistoryPlanner:
@@ -62,6 +66,7 @@ class HistoryPlanner:
         self._clashes: list[Clash] = []
         self._codes: dict[UUID, str] = {}
         self._resets: dict[UUID, datetime] = {}
+        self._ahead: dict[UUID, datetime] = {}
         self._tally = Tally()
 
     def change(
@@ -81,6 +86,8 @@ class HistoryPlanner:
         anything."""
         self._note_resets(event)
         facts = msgspec.structs.replace(ticket_facts(ticket), status=status or ticket.status)
+        reissues = self._facts.reissues.get(ticket.id, ())
+        after = [by_now(each, event, ticket, reissues) for each in after]
         judged = reconcile(event, facts, after, frozen, checkpoint)
         counted = [
             each for each in before if each.resolution and each.resolution.status == "admitted"
@@ -96,7 +103,15 @@ class HistoryPlanner:
         if len(after) >= CHECKPOINT_AFTER or ticket.id in self._facts.checkpointed:
             self._states[ticket.id] = judged.state
         self._codes[ticket.id] = ticket.code
+        self._note_ahead(before, after)
         return judged
+
+    def _note_ahead(self, before: Iterable[HistoryScan], after: Iterable[HistoryScan]) -> None:
+        if ahead := [each for each in after if each.scanned_at_canonical >= self._now]:
+            known = {each.id for each in before}
+            self._ahead |= {
+                each.id: each.scanned_at_canonical for each in ahead if each.id not in known
+            }
 
     def _count(
         self,
@@ -213,4 +228,5 @@ class HistoryPlanner:
             codes=self._codes,
             checkpoints=self._states,
             resets=[KnownReset(event_id, at) for event_id, at in self._resets.items()],
+            ahead=self._ahead,
         )

@@ -39,7 +39,7 @@ def invalid_admissions(
     """One for each person. Of very many tickets in one delivery there is one about the delivery instead, which
     counts and lists everybody: another delivery has another list."""
     if len({each.ticket_id for each in found}) <= TICKETS_ALERTED_MAX:
-        return [_suspicion(each, "ticket", each.ticket_id, at) for each in found]
+        return each_by_ticket(found, at)
     by_batch = [_suspicion(each, "batch", delivery.batch_id, at) for each in found]
     more = {
         "device_id": delivery.device_id,
@@ -50,6 +50,10 @@ def invalid_admissions(
         msgspec.structs.replace(each, details={**more, **each.details})
         for each in merge_suspicions(by_batch)
     ]
+
+
+def each_by_ticket(found: Sequence[InvalidAdmission], at: datetime) -> list[Suspicion]:
+    return [_suspicion(each, "ticket", each.ticket_id, at) for each in found]
 
 
 def _suspicion(

@@ -22,7 +22,6 @@ from voelgoed.scanning.model.decisions import (
     REASONS_OF_HISTORY,
     Attempt,
     EventFacts,
-    GateFacts,
     Reason,
     TicketFacts,
 )
@@ -49,16 +48,12 @@ from voelgoed.scanning.rules.facts import (
     without_head,
 )
 from voelgoed.scanning.rules.outcomes import reason_of
-from voelgoed.scanning.rules.synced import lasting
+from voelgoed.scanning.rules.synced import ANY_GATE, lasting
 from voelgoed.ticketing.model.admissions import Attendance
 from voelgoed.ticketing.model.tickets import TicketStatus
 
 P = TypeVar("P", bound=Passage)
 NOBODY = UUID(int=0)
-_ANY_GATE = GateFacts(
-    id=UUID(int=0), status="open", allowed_zones=None, hard_capacity_limit=None, inside=0
-)
-"""What is against a scan because of its gate is found by the stateless checks."""
 
 
 def in_order(passages: Iterable[P]) -> list[P]:
@@ -189,7 +184,7 @@ def _judge_history(
 ) -> Reason | None:
     attempt = Attempt(at=scan.scanned_at_canonical, direction=scan.direction, issue=None)
     history = history_of(attendance)
-    case = Case(attempt=attempt, event=event, gate=_ANY_GATE, ticket=ticket, history=history)
+    case = Case(attempt=attempt, event=event, gate=ANY_GATE, ticket=ticket, history=history)
     return judge_history(case, ticket)
 
 

@@ -1,18 +1,18 @@
 """What is to be said of scans that come from a file and not from the device itself."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID, uuid5
 
 import msgspec
 
 from voelgoed.scanning.model.alerts import AlertKind, Suspicion
-from voelgoed.scanning.model.decisions import EventFacts
+from voelgoed.scanning.model.decisions import EventFacts, Reason
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.recoveries import Imported
-from voelgoed.scanning.model.scan_history import HistoryScan
+from voelgoed.scanning.model.scan_history import HistoryScan, JudgedHistory
 from voelgoed.scanning.model.scans import Doubt
 from voelgoed.scanning.model.sync import SignedScan
 from voelgoed.scanning.model.sync_facts import RecordedScan, SyncFacts
@@ -118,12 +118,10 @@ def accept_scans(
             continue
         if (waiting := facts.unreviewed.get(scan_id)) is not None:
             learnt.setdefault(waiting.ticket_id, {})[scan_id] = waiting
-            invalid += _invalid(known)
         elif known.ticket_id is None and known.day is not None:
             planner.rule_without_ticket(
                 facts.events[known.event_id], known, known.day, is_let_in=known.outcome == "valid"
             )
-            invalid += _invalid(known)
     for scan_id, outcome in did.items():
         if (corrected_scan := _corrected(scan_id, outcome, facts)) is not None:
             learnt.setdefault(corrected_scan.ticket_id, {})[scan_id] = corrected_scan
@@ -135,13 +133,28 @@ def accept_scans(
             before = facts.histories.get(ticket.id, ())
             after = [*(each for each in before if each.id not in news), *news.values()]
             frozen = frozen_prefix(after, news)
-            planner.change(ticket, facts.events[ticket.event_id], before, after, frozen)
+            judged = planner.change(ticket, facts.events[ticket.event_id], before, after, frozen)
             codes.append(ticket.code)
+            invalid += _invalid_of(judged, news, facts, now)
     return AcceptedScans(planner.plan(), codes, invalid)
 
 
-def _invalid(scan: RecordedScan) -> list[InvalidAdmission]:
-    if scan.ticket_id is None or scan.stateless_reason is None or scan.outcome != "valid":
+def _invalid_of(
+    judged: JudgedHistory, accepted: Collection[UUID], facts: SyncFacts, now: datetime
+) -> list[InvalidAdmission]:
+    """Of the scans that were accepted. One whose moment is yet to come is judged once more then, and what it
+    has got against it until then is told then."""
+    found: list[InvalidAdmission] = []
+    for scan in (each.scan for each in judged.scans):
+        known = facts.known[scan.id] if scan.id in accepted else None
+        if known is not None and known.source != "online":
+            is_ahead = scan.scanned_at_canonical >= now
+            found += _invalid(known, known.stateless_reason if is_ahead else scan.stateless_reason)
+    return found
+
+
+def _invalid(scan: RecordedScan, reason: Reason | None) -> list[InvalidAdmission]:
+    if scan.ticket_id is None or reason is None or scan.outcome != "valid":
         return []
     return [
         InvalidAdmission(
@@ -149,7 +162,7 @@ def _invalid(scan: RecordedScan) -> list[InvalidAdmission]:
             ticket_id=scan.ticket_id,
             scan_id=scan.id,
             gate_name=scan.gate_name,
-            reason=scan.stateless_reason,
+            reason=reason,
         )
     ]
 

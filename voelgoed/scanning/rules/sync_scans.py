@@ -36,9 +36,9 @@ from voelgoed.scanning.rules.history_plan import HistoryPlan, HistoryPlanner
 from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult
 from voelgoed.scanning.rules.provenance import ScanOrigin, assignment_at, unverified_cause
 from voelgoed.scanning.rules.reconcile import corrected, frozen_prefix, is_after, reconcile
-from voelgoed.scanning.rules.synced import at_sync, gate_at_sync, issue_then, status_then
+from voelgoed.scanning.rules.synced import at_sync, gate_at_sync, status_then
+from voelgoed.scanning.rules.ticket_index import TicketIndex
 from voelgoed.ticketing.model.admissions import ScannedTicket
-from voelgoed.ticketing.rules.barcode import read_barcode, verify_barcode
 
 
 class SyncedScansPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +75,8 @@ class _Judged:
     is_corrected: bool = False
     gate: ScanningGate | None = None
     ticket: ScannedTicket | None = None
+    issue: int | None = None
+    """Which barcode was shown with it, where its moment is yet to come."""
     is_forged: bool = False
     unverified: UnverifiedCause | None = None
     stateless_reason: Reason | None = None
@@ -94,8 +96,7 @@ class _Judgement:
         self._now = now
         self._source: Source = source
         self._by_id = {ticket.id: ticket for ticket in facts.tickets}
-        self._by_code = {ticket.code: ticket for ticket in facts.tickets}
-        self._by_hash = {ticket.barcode_hash: ticket for ticket in facts.tickets}
+        self._index = TicketIndex(facts)
         self._planner = HistoryPlanner(facts, new_ids, now)
         self._histories: dict[UUID, Sequence[JudgedScan]] = {}
         self._changed_codes: list[str] = []
@@ -139,7 +140,7 @@ class _Judgement:
             raise ReplayedSignature()
 
     def _identity_of(self, scan: OfflineScan) -> tuple[UUID, str, Direction]:
-        ticket = self._ticket_of(scan)
+        ticket = self._index.ticket_of(scan)
         code = ticket.code if ticket else _kept_code(scan)
         return scan.device.id, code, scan.direction
 
@@ -149,7 +150,7 @@ class _Judgement:
             return False
         if self._identity_of(scan) != (known.device_id, known.ticket_code, known.direction):
             raise ScanIdReused()
-        judged.ticket = self._ticket_of(scan)
+        judged.ticket = self._index.ticket_of(scan)
         judged.resolution = known.resolution
         if known.id in self._facts.annulled:
             return True
@@ -221,8 +222,10 @@ class _Judgement:
         scan = judged.scan
         judged.gate = gate = self._gate_of(scan)
         event = self._facts.events[gate.event_id]
-        ticket, issue = self._find(judged)
-        judged.ticket, judged.day = ticket, _day(event, scan.at)
+        shown = self._index.find(scan)
+        ticket, issue = shown.ticket, shown.issue
+        judged.ticket, judged.day, judged.is_forged = ticket, _day(event, scan.at), shown.is_forged
+        judged.issue = issue if scan.at >= self._now else None
         judged.unverified = self._cause(scan, gate)
         judged.stateless_reason = judge_stateless(
             Case(
@@ -252,6 +255,7 @@ class _Judgement:
                 stateless_reason=judged.stateless_reason,
                 outcome=scan.outcome,
                 resolution=None,
+                issue=judged.issue,
             )
             return
         judged.resolution = Resolution("denied", judged.stateless_reason)
@@ -277,32 +281,6 @@ class _Judgement:
             raise GateNotFound()
         return gate
 
-    def _ticket_of(self, scan: OfflineScan) -> ScannedTicket | None:
-        """By its id first, which is signed; then by what was read, or by its hash."""
-        if scan.ticket_id is not None and scan.ticket_id in self._by_id:
-            return self._by_id[scan.ticket_id]
-        if scan.presented is not None:
-            return self._by_code.get(scan.presented.code)
-        return self._by_hash.get(scan.barcode_hash) if scan.barcode_hash else None
-
-    def _find(self, judged: _Judged) -> tuple[ScannedTicket | None, int | None]:
-        """The ticket, and which of its barcodes was shown; None for a code that was typed."""
-        scan, ticket = judged.scan, self._ticket_of(judged.scan)
-        if ticket is None or scan.barcode_hash is None:
-            return ticket, None
-        if scan.barcode_hash == ticket.barcode_hash:
-            return ticket, ticket.issue
-        reissues = self._facts.reissues.get(ticket.id, ())
-        barcode = read_barcode(scan.presented.text) if scan.presented else None
-        if barcode is None:
-            return ticket, issue_then(ticket.issue, None, scan.at, reissues)
-        keys = dict(self._facts.keys.get(ticket.event_id, {}))
-        is_its_own = barcode.fields.ticket_id == ticket.id
-        if is_its_own and verify_barcode(barcode, ticket.event_id, keys):
-            return ticket, issue_then(ticket.issue, barcode.fields.issue, scan.at, reissues)
-        judged.is_forged = True
-        return None, None
-
     def _judge_histories(self, all_judged: Sequence[_Judged]) -> None:
         by_ticket: dict[UUID, dict[UUID, _Judged]] = {}
         for judged in all_judged:
@@ -326,6 +304,7 @@ class _Judgement:
         for each in history:
             if (judged := news.get(each.scan.id)) is not None:
                 judged.resolution, judged.winner = each.resolution, each.winner
+                judged.stateless_reason = each.scan.stateless_reason
         if before or checkpoint:
             self._changed_codes.append(ticket.code)
         elif (last := history[-1]).resolution.status == "admitted":
@@ -409,6 +388,7 @@ class _Judgement:
                 signature=scan.signature,
                 is_signed=scan.is_signed,
                 doubts=list(scan.doubts),
+                issue=judged.issue,
                 unverified=judged.unverified,
             ),
             outcome=scan.outcome,

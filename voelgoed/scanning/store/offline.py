@@ -155,6 +155,8 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
              UNION SELECT id FROM ticket WHERE code = ANY($5::text[])
              UNION SELECT id FROM ticket
                     WHERE barcode_hash = ANY(ARRAY(SELECT decode(hash, 'hex') FROM unnest($6::text[]) AS hash))
+             UNION SELECT ticket_id FROM ticket_revocation
+                    WHERE barcode_hash = ANY(ARRAY(SELECT decode(hash, 'hex') FROM unnest($6::text[]) AS hash))
              UNION SELECT ticket_id FROM known WHERE ticket_id IS NOT NULL
         ), shown AS MATERIALIZED (
             SELECT ticket.id, ticket.event_id, ticket.code, ticket.issue,
@@ -186,6 +188,8 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                         WHEN scan.reason_denied <> ALL($12::text[]) THEN scan.reason_denied
                    END AS stateless_reason,
                    CASE WHEN scan.outcome IS NOT NULL THEN 'valid' END AS outcome,
+                   CASE WHEN scan.scanned_at_canonical >= scan.created_at
+                        THEN (scan.details->>'issue')::integer END AS issue,
                    json_build_object(
                        'status', coalesce(ruling.status, scan.status),
                        'reason', CASE WHEN ruling.number IS NULL THEN scan.reason_denied
@@ -214,7 +218,7 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
         ), unreviewed AS MATERIALIZED (
             SELECT scan.id, scan.event_id, ticket_id, gate_id, zone_id, scan.device_id, direction,
                    scanned_at_canonical, day, scan.source, outcome, outcome = 'valid' AS is_let_in,
-                   stateless_reason,
+                   stateless_reason, (scan.details->>'issue')::integer AS issue,
                    json_build_object('status', scan.status, 'reason', reason_denied) AS resolution
               FROM scan JOIN batch_sync AS batch
                 ON batch.organization_id = scan.organization_id AND batch.batch_id = scan.batch_id
@@ -257,7 +261,8 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                (SELECT json_agg(json_build_object('event_id', event_id, 'version', version))
                   FROM manifest WHERE event_id IN (SELECT id FROM fact))::text AS manifests,
                (SELECT json_agg(shown) FROM shown)::text AS tickets,
-               (SELECT json_agg(json_build_object('ticket_id', ticket_id, 'issue', issue, 'at', at))
+               (SELECT json_agg(json_build_object('ticket_id', ticket_id, 'issue', issue, 'at', at,
+                                                  'barcode_hash', encode(barcode_hash, 'hex')))
                   FROM ticket_revocation
                  WHERE ticket_id = ANY(ARRAY(SELECT id FROM shown WHERE issue > 1))
                    AND issue IS NOT NULL)::text AS reissues,

@@ -1559,7 +1559,8 @@ export interface paths {
         /**
          * Rotate device key
          * @description For a device: its next key. The present one is worthless from then on, except to ask again under
-         *     the same `rotation_id` for five minutes, should the answer get lost.
+         *     the same `rotation_id` for five minutes, should the answer get lost. Asked again with the next key, it
+         *     is the same key.
          */
         post: operations["rotate_device_key"];
         delete?: never;
