@@ -2398,7 +2398,7 @@ export interface components {
             /** Format: uuid */
             subject_id: string;
             /** @enum {string} */
-            subject_type: "ticket" | "gate" | "device" | "event";
+            subject_type: "ticket" | "gate" | "device" | "event" | "batch";
             version: number;
         };
         /** Data[Alert] */
@@ -4112,7 +4112,7 @@ export interface components {
             ticket_code: string;
             ticket_id: string | null;
             /** @enum {null|string} */
-            unverified: "foreign_gate" | "before_assignment" | "outside_event_time" | "from_future" | null;
+            unverified: "foreign_gate" | "before_assignment" | "outside_event_time" | "clock_changed" | "from_future" | null;
         };
         /** Recovery */
         Recovery: {
