@@ -10,8 +10,7 @@ import msgspec
 from voelgoed.scanning.model.alerts import AlertKind, Suspicion
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchSync
-from voelgoed.scanning.rules.clock_alerts import jump_details
-from voelgoed.scanning.rules.device_clock import DeviceClock
+from voelgoed.scanning.rules.device_clock import DeviceClock, jump_details
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
 from voelgoed.scanning.rules.invalid_admissions import (
     InvalidAdmission,

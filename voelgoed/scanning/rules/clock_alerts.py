@@ -5,7 +5,7 @@ from uuid import UUID
 
 from voelgoed.scanning.model.alerts import AlertKind, Suspicion
 from voelgoed.scanning.model.devices import Device
-from voelgoed.scanning.rules.device_clock import ClockChange
+from voelgoed.scanning.rules.device_clock import ClockChange, jump_details
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
 
 
@@ -27,13 +27,3 @@ def clock_jump(
             details={"device_name": device.name, **details},
         )
     ]
-
-
-def jump_details(change: ClockChange | None) -> dict[str, object] | None:
-    """None where the clock did not jump."""
-    if change is None or change.jump is None:
-        return None
-    return {
-        "diff_seconds": round(change.jump.total_seconds()),
-        "offset_seconds": round(change.periods[-1].offset_s),
-    }

@@ -87,6 +87,16 @@ def clock_change(device: Device, measured: ClockMeasurement) -> ClockChange | No
     return ClockChange((*kept, new), jump)
 
 
+def jump_details(change: ClockChange | None) -> dict[str, object] | None:
+    """What an alert says of it; None where the clock did not jump."""
+    if change is None or change.jump is None:
+        return None
+    return {
+        "diff_seconds": round(change.jump.total_seconds()),
+        "offset_seconds": round(change.periods[-1].offset_s),
+    }
+
+
 def periods_of(device: Device) -> Sequence[ClockPeriod]:
     """What was measured of its clock; of a device from before periods were kept, the last measurement."""
     last = last_measurement(device)

@@ -99,6 +99,10 @@ function counted(register: Register, gate: ManifestGate): number {
 }
 
 /** By this gate, since whatever day. */
-export function isInsideBy(register: Register, { history, lastGate }: Story, gate: ManifestGate): boolean {
+export function isInsideBy(
+  register: Register,
+  { history, lastGate }: Story,
+  gate: ManifestGate,
+): boolean {
   return history.inside_day !== null && register.gates.get(lastGate ?? '') === gate;
 }
