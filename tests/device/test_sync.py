@@ -127,6 +127,22 @@ async def test_a_scan_whose_online_answer_was_lost_counts_once(gates: Gatehouse)
     assert await gates.stands(ticket) == {answer.scan_id: "admitted"}
 
 
+@pytest.mark.parametrize("bring", [sync, sync_whole_queue])
+async def test_of_what_waits_for_review_a_device_is_told_which_and_why(
+    gates: Gatehouse, bring: Bring
+):
+    await scanned(gates, 2)
+    [device] = gates.devices
+    later = gates.world.now + timedelta(days=3)
+    await gates.world.rows(
+        "UPDATE event_day SET starts_at = greatest(starts_at, $1::timestamptz)", later
+    )
+    made = device.store.scans("pending")
+    report = await bring(device)
+    assert (report.synced, report.failed) == (2, 0)
+    assert report.unverified == {each.scan_id: "outside_event_time" for each in made}
+
+
 async def test_a_device_that_crashes_with_a_batch_on_its_way_goes_on_with_it(gates: Gatehouse):
     await scanned(gates, 3)
     [device] = gates.devices

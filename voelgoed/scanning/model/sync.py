@@ -11,7 +11,7 @@ from voelgoed.infra.shapes import DeviceRequest, Moment
 from voelgoed.scanning.model.decisions import Direction
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.scan_history import ConflictKind, ConflictSeverity
-from voelgoed.scanning.model.scans import Presented
+from voelgoed.scanning.model.scans import Presented, UnverifiedCause
 
 SCANS_MAX = 10_000
 SIGNED_SCANS_MAX = 50
@@ -75,6 +75,13 @@ class FoundConflict(msgspec.Struct, frozen=True, kw_only=True):
     severity: ConflictSeverity
 
 
+class UnverifiedScan(msgspec.Struct, frozen=True, kw_only=True):
+    """It is kept here, counts for nothing yet, and waits for somebody to review it."""
+
+    scan_id: str
+    reason: UnverifiedCause
+
+
 class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     sync_batch_id: str
     status: BatchStatus
@@ -84,6 +91,8 @@ class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Always empty: a scan that is sent again is processed, once."""
     rejected: list[RejectedScan]
     conflicts: list[FoundConflict]
+    unverified: list[UnverifiedScan] = []
+    """Of the processed scans those that wait for review, and why."""
     offset_seconds: float
     """By which the moments were corrected."""
     measured_offset_seconds: float | None
@@ -118,10 +127,15 @@ class OfflineBatch(DeviceRequest):
 
 class BatchError(msgspec.Struct, frozen=True, kw_only=True):
     offline_id: str
+    index: int | UnsetType = UNSET
+    """The place of the scan in the request, counted from 0: one that was sent without an id has only that. Left
+    out in the answer to a batch that is sent again, if places were not kept yet when it was first sent."""
     ticket_code: str
     reason: str
     """Why nobody should have been let through; or why it is not kept here at all."""
     is_kept: bool
+    unverified: UnverifiedCause | UnsetType = UNSET
+    """Why it waits for review; left out where it does not."""
     last_scan_at: datetime | UnsetType = UNSET
 
 

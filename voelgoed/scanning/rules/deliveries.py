@@ -39,6 +39,7 @@ from voelgoed.scanning.model.sync import (
     SignedScan,
     SyncAnswer,
     TimestampRange,
+    UnverifiedScan,
 )
 from voelgoed.scanning.rules.device_clock import DeviceClock, canonical, is_contradicted
 from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult
@@ -162,6 +163,11 @@ class SignedDelivery(Delivery[SyncAnswer]):
                 )
                 for each in conflicts
             ],
+            unverified=[
+                UnverifiedScan(scan_id=each.scan.sent_id, reason=each.unverified)
+                for each in kept
+                if each.unverified is not None
+            ],
             offset_seconds=clock.offset.total_seconds(),
             measured_offset_seconds=None
             if self._measured is None
@@ -264,7 +270,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         clock: DeviceClock,
         now: datetime,
     ) -> BatchAnswer:
-        errors = [_error(each) for each in results if not each.is_good]
+        errors = [_error(index, each) for index, each in enumerate(results) if not each.is_good]
         reasons = Counter(each.reason for each in errors)
         duplicates = sum(reasons[reason] for reason in REASONS_OF_HISTORY)
         missing = reasons["ticket_not_found"]
@@ -291,14 +297,16 @@ class OfflineDelivery(Delivery[BatchAnswer]):
 _FAR_OFF = "This was scanned more than 24 hours ago, or is yet to come; export it to a file."
 
 
-def _error(result: SyncResult) -> BatchError:
+def _error(index: int, result: SyncResult) -> BatchError:
     refusal, resolution, ticket = result.refusal, result.resolution, result.ticket
     reason = refusal.code if refusal else (resolution and resolution.reason) or ""
     return BatchError(
         offline_id=result.scan.sent_id,
+        index=index,
         ticket_code=ticket.code if ticket else result.scan.given,
         reason=reason,
         is_kept=refusal is None,
+        unverified=result.unverified or msgspec.UNSET,
         last_scan_at=result.winner.scanned_at_canonical if result.winner else msgspec.UNSET,
     )
 

@@ -77,6 +77,7 @@ class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
     gate: ScanningGate | None = None
     is_forged: bool = False
     unverified: UnverifiedCause | None = None
+    """Why it waits for review, new or known; None where it counts, or somebody has rejected it."""
     stateless_reason: Reason | None = None
     resolution: Resolution | None = None
     winner: HistoryScan | None = None

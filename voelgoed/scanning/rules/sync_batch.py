@@ -268,7 +268,7 @@ def audit_entries_of(planned: DeliveryPlan) -> list[NewAuditEntry]:
         "processed_count": batch.processed_count,
         "error_count": batch.error_count,
         "conflicts": len(planned.conflicts),
-        "unverified": sum(each.unverified is not None for each in planned.results),
+        "unverified": sum(each.is_new and each.unverified is not None for each in planned.results),
         "offset_seconds": batch.offset_seconds,
     }
     metadata: dict[str, object] = {

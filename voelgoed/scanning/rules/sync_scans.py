@@ -160,6 +160,7 @@ class _Judgement:
             return True
         if known.scanned_at != scan.scanned_at:
             raise ScanIdReused()
+        judged.unverified = known.details.unverified if known.is_waiting else None
         if known.is_waiting and known.source == "recovered":
             self._vouch(judged, known)
         elif known.outcome != scan.outcome and not self._is_vouched_for(known, scan):
@@ -199,7 +200,10 @@ class _Judgement:
         """The device itself says what a file said for it, in which anybody could have changed what is not
         signed. It counts without a review, if it can have been made there and then."""
         scan, gate = judged.scan, self._facts.gates.get(known.gate_id)
-        if self._source == "recovered" or gate is None or self._cause(scan, gate) is not None:
+        if self._source == "recovered" or gate is None:
+            return
+        judged.unverified = self._cause(scan, gate)
+        if judged.unverified is not None:
             return
         judged.is_corrected = True
         judged.gate, judged.stateless_reason = gate, known.stateless_reason
@@ -320,7 +324,7 @@ class _Judgement:
                 judged.resolution, judged.winner = found.resolution, found.winner
             elif (twin := judged.twin) is not None:
                 judged.ticket, judged.winner = twin.ticket, twin.winner
-                judged.resolution = twin.resolution
+                judged.resolution, judged.unverified = twin.resolution, twin.unverified
 
     def _judged_scans(self, ticket: ScannedTicket | None) -> dict[UUID, JudgedScan]:
         if ticket is None:

@@ -2551,11 +2551,13 @@ export interface components {
         };
         /** BatchError */
         BatchError: {
+            index?: number;
             is_kept: boolean;
             last_scan_at?: string;
             offline_id: string;
             reason: string;
             ticket_code: string;
+            unverified?: "foreign_gate" | "before_assignment" | "outside_event_time" | "from_future";
         };
         /** BatchSummary */
         BatchSummary: {
@@ -4599,6 +4601,7 @@ export interface components {
             /** @enum {string} */
             status: "completed" | "partial_success";
             sync_batch_id: string;
+            unverified?: components["schemas"]["UnverifiedScan"][];
         };
         /** TextFault */
         TextFault: {
@@ -4808,6 +4811,12 @@ export interface components {
             ticket_type_id: string;
             valid: number;
             voided: number;
+        };
+        /** UnverifiedScan */
+        UnverifiedScan: {
+            /** @enum {string} */
+            reason: "foreign_gate" | "before_assignment" | "outside_event_time" | "from_future";
+            scan_id: string;
         };
         /** User */
         User: {
