@@ -1,4 +1,5 @@
-"""The manifest: built, served from memory, as a delta; against JSON made in Python for each request."""
+"""The manifest: built, served from memory, as a delta; compared with JSON made in Python for each
+request."""
 
 import json
 import statistics
@@ -132,7 +133,7 @@ async def _serve(
     tickets: int,
     naive_s: float,
 ) -> None:
-    """Over HTTP, from another process, with the signature made anew each time: by another device."""
+    """Over HTTP, from another process, for another device each time, so that each answer is signed anew."""
     manifest = await services.manifests.refresh(
         stage.caller.organization_id, UUID(stage.event_id), is_forced=True
     )
@@ -185,7 +186,7 @@ class Timed(msgspec.Struct):
 async def _timed(
     client: httpx.AsyncClient, path: str, devices: list[Device], encoding: str, server: int
 ) -> Timed:
-    """After the first, which makes what is kept."""
+    """Measures after the first request, which makes what the others reuse."""
     took: list[float] = []
     size = 0
     for number, device in enumerate(devices):
@@ -216,8 +217,7 @@ async def _require_verified(client: httpx.AsyncClient, path: str, device: Device
 async def _naive(
     admin: "asyncpg.Connection[asyncpg.Record]", stage: Stage, device: Device
 ) -> float:
-    """What one would write first: read all, make JSON of it, sign it. Without settings, hashes of
-    codes, compression."""
+    """The naive way: read all, make JSON of it, sign it; without settings, hashes of codes, compression."""
     begun = time.perf_counter()
     rows = await admin.fetch(NAIVE, UUID(stage.event_id))
     entries = [

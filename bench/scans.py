@@ -40,17 +40,17 @@ from voelgoed.ticketing.rules.codes import SYMBOLS, dashed
 CLIENTS, PGBENCH_CLIENTS = 50, 32
 GATES, DEVICES = 10, 50
 PGBENCH_GATES = 50
-"""More than there are clients: they are not to wait for each other."""
+"""This is more than there are clients, so that they do not wait for each other."""
 ROUNDS = 5
 SCANS = 3_000
-"""In a round."""
+"""Scans in a round."""
 WARMING, ALONE, DUPLICATES = 500, 1_000, 3_000
 PGBENCH_S = 2
 BARCODE_CHARACTERS = 190
 FEW, MANY = 20_000, 500_000
 """Tickets of each of the two events."""
 SCANS_OF_MANY = 5
-"""Of each ticket, long ago."""
+"""Past scans of each ticket, long ago."""
 
 TICKETS = """
 INSERT INTO ticket (organization_id, id, event_id, code, barcode_hash, key_number, status,
@@ -152,7 +152,7 @@ class Round:
     load: Load
     server_s: float
     postgres_s: float
-    """Of their processors."""
+    """Processor seconds of the server and of PostgreSQL."""
 
     @property
     def per_s(self) -> float:
@@ -167,7 +167,7 @@ class Round:
 class Figures:
     per_s: float
     cpu_us: float
-    """Of the server and PostgreSQL, for one admission."""
+    """Processor microseconds of the server and PostgreSQL for one admission."""
 
 
 def main() -> None:
@@ -194,13 +194,13 @@ def figures(case: str, tickets: int, past_scans: int = 0) -> Figures:
             duplicates = _duplicates(stage, server, port, hall)
         asyncio.run(_require_admitted(stage, hall))
     cpu_us = statistics.median(each.cpu_us for each in rounds)
-    told = {
+    figures_of_round = {
         "bench": "scans",
         "case": f"{case}_duplicates",
         "cpu_us": round(duplicates),
         "ratio_to_admission": round(duplicates / cpu_us, 2),
     }
-    print(json.dumps(told))
+    print(json.dumps(figures_of_round))
     return Figures(statistics.median(each.per_s for each in rounds), cpu_us)
 
 
@@ -256,7 +256,7 @@ def _report_lone(case: str, stage: Stage, port: int, hall: Hall, requests: Itera
 
 
 def _duplicates(stage: Stage, server: int, port: int, hall: Hall) -> float:
-    """Of tickets that were just scanned: microseconds of the processors for one."""
+    """Scans tickets that were just scanned: processor microseconds for one."""
     again = _requests(hall)
     before = cpu_seconds(server) + cpu_seconds(stage.postmaster)
     load = run_each(port, itertools.islice(again, DUPLICATES), connections=CLIENTS, wanted=b" 200 ")
@@ -266,7 +266,7 @@ def _duplicates(stage: Stage, server: int, port: int, hall: Hall) -> float:
 
 
 def _requests(hall: Hall) -> Iterator[bytes]:
-    """By one device after the other, each with an id of its own."""
+    """Requests by one device after the other, each with an id of its own."""
     now = msgspec.json.encode(Clock().now()).decode().strip('"')
     for barcode, device in zip(hall.barcodes, itertools.cycle(hall.devices), strict=False):
         body = {
@@ -329,7 +329,7 @@ async def tickets_of(
     count: int,
     view: View,
 ) -> list[str]:
-    """Their barcodes. Of seats as far as there are seats, then without."""
+    """The barcodes of the tickets, with seats as far as there are seats, then without."""
     new = NewTicketType(
         name="Standard", kind="seated", currency="ZAR", prices=[Price(amount_minor=15_000)]
     )

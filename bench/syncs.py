@@ -1,5 +1,5 @@
-"""Scans that devices bring after a time without network: a whole queue at once, signed batches from many
-devices while other gates are online, and all devices at once after an outage."""
+"""Offline scans that devices deliver later: a whole queue at once, signed batches from many devices while
+other gates are online, and all devices at once after an outage."""
 
 import asyncio
 import itertools
@@ -39,7 +39,7 @@ from voelgoed.ticketing.rules.codes import dashed
 GATES, DEVICES, ONLINE_DEVICES = 10, 50, 10
 SINGLE = 1_000
 QUEUES = {1_000: 7, 10_000: 3}
-"""How many scans, how often."""
+"""The number of scans, and the number of rounds."""
 BATCH = 50
 BATCHES_PER_S, SUSTAINED_S = 100, 60
 ONLINE_PER_S = 100
@@ -178,13 +178,13 @@ def sustained() -> None:
 
 
 def resync() -> None:
-    """All devices at once after an outage, each as often as it may."""
+    """All devices deliver at once after an outage, each as often as it may."""
     with a_stage() as stage:
         hall = uvloop.run(furnish(stage, DEVICES * QUEUED))
         with _server(stage) as (port, _):
-            told = uvloop.run(_resync(port, hall))
+            resynced = uvloop.run(_resync(port, hall))
         _require_kept(stage, DEVICES * QUEUED)
-    print(json.dumps({"bench": "syncs", "case": "mass_resync_50_devices_400_scans"} | told))
+    print(json.dumps({"bench": "syncs", "case": "mass_resync_50_devices_400_scans"} | resynced))
 
 
 async def _resync(port: int, hall: Hall) -> dict[str, object]:
@@ -231,7 +231,7 @@ async def _resync(port: int, hall: Hall) -> dict[str, object]:
 
 
 class _server:
-    """Which forgets nothing that it is asked to keep."""
+    """A server that forgets nothing that it is asked to keep."""
 
     def __init__(self, stage: Stage, **settings: str) -> None:
         self._port = free_port()
@@ -309,7 +309,7 @@ def _require(load: Load, requests: int) -> None:
 
 
 def _require_kept(stage: Stage, scans: int) -> None:
-    """Nothing lost, nothing twice, everybody admitted."""
+    """Nothing is lost, nothing is stored twice, and everybody is admitted."""
     asyncio.run(_count(stage, scans))
 
 
@@ -328,7 +328,7 @@ def _reset_high_water(process: int) -> int:
 
 
 def _high_water(process: int) -> int:
-    """Of its memory, in kB."""
+    """The greatest memory of the process, in kB."""
     found = HIGH_WATER.search(Path(f"/proc/{process}/status").read_text())
     assert found is not None
     return int(found[1])
@@ -346,7 +346,7 @@ async def furnish(stage: Stage, tickets: int) -> Hall:
         view = await see(database, services.cache, caller, event_id)
         barcodes = await tickets_of(services, stage, admin, event_id, tickets, view)
     rows = await admin.fetch("SELECT id, code FROM ticket WHERE event_id = $1", event_id)
-    # The event has begun, and the devices have been at its gates for days: else the scans would not count.
+    # The event has begun, and the devices have been at its gates for days; otherwise the scans would not count.
     await admin.execute("UPDATE event_day SET starts_at = starts_at - interval '2 days'")
     await admin.execute("UPDATE device_assignment SET from_at = from_at - interval '2 days'")
     ids = {row["code"]: row["id"] for row in rows}

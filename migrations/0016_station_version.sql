@@ -7,18 +7,21 @@
 CREATE TABLE station_version (
     organization_id uuid PRIMARY KEY,
     version         uuid NOT NULL,
-    changed_by      xid8 NOT NULL    -- the transaction, which needs one mark for all its changes
+    changed_by      xid8 NOT NULL,   -- the transaction, which needs one mark for all its changes
+    changed_at      timestamptz NOT NULL  -- and when it began: another cluster counts its transactions anew
 );
 SELECT wall_off('station_version');
 GRANT SELECT, INSERT, UPDATE ON station_version TO voelgoed_server;
 
 CREATE FUNCTION mark_station_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO station_version AS known (organization_id, version, changed_by)
-    VALUES (coalesce(NEW.organization_id, OLD.organization_id), gen_random_uuid(), pg_current_xact_id())
+    INSERT INTO station_version AS known (organization_id, version, changed_by, changed_at)
+    VALUES (coalesce(NEW.organization_id, OLD.organization_id), gen_random_uuid(), pg_current_xact_id(),
+            now())
     ON CONFLICT (organization_id) DO UPDATE
-       SET version = EXCLUDED.version, changed_by = EXCLUDED.changed_by
-     WHERE known.changed_by <> EXCLUDED.changed_by;
+       SET version = EXCLUDED.version, changed_by = EXCLUDED.changed_by,
+           changed_at = EXCLUDED.changed_at
+     WHERE (known.changed_by, known.changed_at) <> (EXCLUDED.changed_by, EXCLUDED.changed_at);
     RETURN NULL;
 END
 $$;
@@ -32,6 +35,8 @@ CREATE CONSTRAINT TRIGGER station_changed AFTER INSERT OR UPDATE OR DELETE
     ON gate DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION mark_station_change();
 CREATE CONSTRAINT TRIGGER station_changed AFTER UPDATE OF status, ends_at, capacity, version
     ON event DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION mark_station_change();
+CREATE CONSTRAINT TRIGGER station_changed AFTER INSERT OR UPDATE OR DELETE
+    ON event_day DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION mark_station_change();
 CREATE CONSTRAINT TRIGGER station_changed AFTER INSERT OR UPDATE OF layout_id OR DELETE
     ON event_layout DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION mark_station_change();
 CREATE CONSTRAINT TRIGGER station_changed AFTER INSERT OR UPDATE OR DELETE

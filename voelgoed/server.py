@@ -4,6 +4,7 @@ import asyncio
 import gc
 import signal
 import socket
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ REQUESTS_AT_ONCE_MAX = 2_000
 WEBSOCKET_FRAME_BYTES_MAX = 16 * 1024
 SHUTDOWN_S = 10
 GARBAGE_THRESHOLDS = (20_000, 20, 50)
+SWITCH_INTERVAL_S = 0.0005
+"""After which a thread that computes gives way to the event loop. By default that is ten times as long, at
+each of the turns of the loop that an answer takes: while a delivery is decided, gates would wait for it."""
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (what to say instead of it)
 
 
@@ -71,6 +75,7 @@ async def serve(
 ) -> None:
     """With a certificate, over TLS; with an app of the caller's, that instead of ours alone."""
     _collect_garbage_seldom()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     async with running(services, with_jobs=with_jobs):
         server = _Server(configuration(services, certificate, app), on_ready, on_stopping)
         with _ending_by_signal(server):

@@ -24,7 +24,7 @@ async def network(url: str) -> AsyncIterator[Network]:
 
 @pytest.fixture
 async def line() -> AsyncIterator[httpx.AsyncClient]:
-    """What devices speak through; each request over a connection of its own."""
+    """The HTTP client of the devices; each request has a connection of its own."""
     limits = httpx.Limits(max_keepalive_connections=0)
     async with httpx.AsyncClient(verify=False, limits=limits, timeout=PATIENCE_S) as line:
         yield line

@@ -1,4 +1,4 @@
-"""A network between devices and their server that can be told to fail: a real TCP proxy."""
+"""A network between devices and their server that fails on demand: a real TCP proxy."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ PIECE_BYTES = 64 * 1024
 
 @dataclass(frozen=True)
 class Answer:
-    """Of the server, whether or not it arrived."""
+    """An answer of the server, whether or not it arrived."""
 
     path: str
     api_key: str
@@ -23,14 +23,15 @@ class Answer:
 
 
 class Network:
-    """Faults are used up one connection each; without any it just carries."""
+    """Each connection uses up one fault; without a fault the network only forwards."""
 
     def __init__(self, server_url: str) -> None:
         self.lead_to(server_url)
         self._faults: list[Fault] = []
         self.is_down = False
         self.flip_at = 0
-        """Which byte of a body has a bit wrong, counted round and round."""
+        """The position of a byte in a body that gets one wrong bit; positions beyond the end wrap
+        around."""
         self.flip_bit = 0
         self.url = ""
         self.happened: list[Fault] = []
@@ -60,7 +61,7 @@ class Network:
             writer.close()
 
     async def _run_batch(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request and its answer: whoever wants another opens a connection."""
+        """Forwards one request and its answer; for another request the client opens a connection."""
         fault: Fault | None = "down" if self.is_down else None
         if self.is_down:
             return

@@ -1,4 +1,4 @@
-"""A device that scans until it is killed, and says so of every scan that it has answered:
+"""A device that scans until it is killed, and prints every scan that it has answered:
 
 python -m tests.device.scan_until_killed STATE
 """

@@ -28,7 +28,7 @@ seeds = itertools.count()
 
 
 class TwoClocks:
-    """A wall clock that is off and can be set, and one that only goes on."""
+    """A wall clock that is off and can be set, and a clock that only goes forward."""
 
     def __init__(self, off: timedelta = timedelta()) -> None:
         self.off = off
@@ -49,7 +49,7 @@ class TwoClocks:
 
 
 class LiveClocks(TwoClocks):
-    """That go on by themselves too, as the server's does."""
+    """Clocks that go on by themselves too, as the server's does."""
 
     def wall(self) -> datetime:
         return datetime.now(UTC) + self.passed + self.off
@@ -59,7 +59,7 @@ class LiveClocks(TwoClocks):
 
 
 class Sleeper:
-    """Waits for nothing, and remembers for how long it was asked to."""
+    """Waits for nothing, and remembers how long it was asked to wait."""
 
     def __init__(self, meanwhile: Callable[[float], Awaitable[None]] | None = None) -> None:
         self.slept: list[float] = []
@@ -100,7 +100,7 @@ def a_scan(**changes: Any) -> LoggedScan:
 
 @dataclass
 class Gatehouse:
-    """Devices at the gates of a world, and the network between."""
+    """Devices at the gates of a world, and the network between them."""
 
     world: World
     network: Network
@@ -108,10 +108,10 @@ class Gatehouse:
     directory: Path
     devices: list[Device] = field(default_factory=list[Device])
     clocks: LiveClocks = field(default_factory=LiveClocks)
-    """Of the devices that have none of their own."""
+    """The clocks of the devices that have none of their own."""
 
     async def device(self, gate: int = 0, **changes: Any) -> Device:
-        """Paired and hydrated."""
+        """A device that is paired and hydrated."""
         path = self.directory / f"device-{len(self.devices)}.db"
         device = self._opened(path, changes)
         await self.pair(device, gate)
@@ -121,7 +121,7 @@ class Gatehouse:
         return device
 
     async def pair(self, device: Device, gate: int = 0) -> None:
-        """As a new device, or again if it was one of this organisation's."""
+        """Pairs the device as a new one, or again if it was one of this organisation's."""
         body = {"gate_id": str(self.world.gates[gate].id), "name": f"iPad {len(self.devices)}"}
         known = device.store.identity
         if known is not None and known.organization_id == self.world.tenant.id:
@@ -131,7 +131,7 @@ class Gatehouse:
         await device.pair(self.network.url, made.json()["data"]["pairing_token"])
 
     def reopened(self, device: Device, **changes: Any) -> Device:
-        """As after a crash: nothing but what is on the disk."""
+        """The device after a crash: it has only what is on the disk."""
         device.close()
         again = self._opened(device.store.path, changes)
         self.devices[self.devices.index(device)] = again
@@ -141,15 +141,15 @@ class Gatehouse:
         return a_device(path, self.line, **({"clock": self.clocks.device_clock()} | changes))
 
     def pass_(self, **time: float) -> None:
-        """For the server and the devices alike. How late it is they know from each other only as well as
-        an answer is quick: who of two devices came first is sure only if more time lies between."""
+        """Lets time pass for the server and the devices alike. They know each other's time only as well as
+        an answer is quick: the order of scans of two devices is sure only if more time lies between."""
         clock = self.world.services.clock
         assert isinstance(clock, MovableClock)
         clock.ahead += timedelta(**time)
         self.clocks.pass_(**time)
 
     async def kept(self) -> dict[UUID, dict[str, Any]]:
-        """What the server has, by the ids of the scans."""
+        """The stored scans of the server, by their ids."""
         rows = await self.world.rows("SELECT * FROM scan")
         assert len({row["id"] for row in rows}) == len(rows)
         return {row["id"]: row for row in rows}
@@ -164,14 +164,14 @@ class Gatehouse:
         made = sum(len(device.store.scans()) for device in self.devices)
         assert len(kept) == made
 
-    async def stands(self, ticket: Ticket) -> dict[UUID, str]:
-        """What the server says of each scan of a ticket: admitted, or why not."""
+    async def resolutions(self, ticket: Ticket) -> dict[UUID, str]:
+        """The server's resolution of each scan of a ticket: admitted, or the reason why not."""
         path = f"/api/scanning/tickets/{ticket.id}/scans"
         scans = (await self.world.ask("GET", path)).json()["data"]
         return {UUID(each["id"]): each["reason_denied"] or each["status"] for each in scans}
 
     async def move(self, device: Device, gate: Gate) -> None:
-        """As a supervisor does; the device hears of it with its next heartbeat."""
+        """Moves the device as a supervisor does; it learns of that with its next heartbeat."""
         path = f"/api/scanning/devices/{device.identity.device_id}"
         version = (await self.world.ask("GET", path)).json()["data"]["version"]
         body = {"version": version, "gate_id": str(gate.id)}
@@ -184,7 +184,7 @@ class Gatehouse:
         assert asked.status_code == 202, asked.text
 
     async def differences(self) -> list[Any]:
-        """Between the counts and what the scans say."""
+        """The differences between the counts and the scans."""
         world = self.world
         return list(await recount_event(world.services.database, world.tenant.id, world.event_id))
 

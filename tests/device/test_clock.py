@@ -1,4 +1,4 @@
-"""A clock that is wrong, jumps, or was set while nobody looked."""
+"""A clock that is wrong, jumps, or was set while the device was off."""
 
 import time
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ def a_clock(clocks: TwoClocks, **state: object) -> DeviceClock:
     return clock
 
 
-def test_what_the_server_says_corrects_it():
+def test_the_servers_time_corrects_the_clock():
     clocks = TwoClocks()
     clock = a_clock(clocks)
     assert not clock.is_measured
@@ -33,13 +33,13 @@ def test_what_the_server_says_corrects_it():
     assert clock.corrected(clock.read()) == clocks.wall() + timedelta(seconds=15)
 
 
-def test_half_the_way_there_is_not_the_clocks():
+def test_half_of_the_answers_delay_is_not_the_clocks_error():
     clock = a_clock(TwoClocks())
     clock.learn(15.4, round_trip_s=0.8)
     assert clock.offset == timedelta(seconds=15)
 
 
-def test_an_offset_stays_as_it_is_while_only_the_network_differs():
+def test_an_offset_stays_while_only_the_network_delay_differs():
     clock = a_clock(TwoClocks())
     clock.learn(15.0)
     assert not clock.learn(15.9)
@@ -48,7 +48,7 @@ def test_an_offset_stays_as_it_is_while_only_the_network_differs():
     assert clock.learn(17.0)
 
 
-def test_an_answer_that_took_long_makes_nobody_sure():
+def test_an_answer_that_took_long_is_no_measurement():
     clock = a_clock(TwoClocks(), offset_seconds=15.0)
     assert not clock.learn(45.0, round_trip_s=70.0), "as far as that tells, it may be 15 s"
     assert clock.offset == timedelta(seconds=15)
@@ -60,10 +60,11 @@ def test_an_answer_that_took_long_makes_nobody_sure():
     assert clock.is_sure
 
 
-async def test_how_long_an_answer_takes_to_arrive_whole_says_nothing_of_the_clock(
+async def test_the_time_of_receiving_a_body_does_not_change_the_measurement(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    """By a clock that goes on only while it arrives: a real one would tell how busy the machine is."""
+    """This test has a clock that goes on only while the body arrives: a real one would measure how busy the
+    machine is."""
     passed = 0.0
     monkeypatch.setattr(link_module, "time", SimpleNamespace(monotonic=lambda: passed))
 
@@ -103,7 +104,7 @@ def test_a_clock_that_was_set_back_while_the_device_was_off_does_not_run_backwar
     assert not clock.is_measured
 
 
-def test_a_device_that_was_off_for_a_while_goes_on_with_what_it_knew():
+def test_a_device_that_was_off_for_a_while_keeps_its_known_offset():
     clocks = TwoClocks()
     earlier = clocks.wall()
     clocks.pass_(hours=5)
@@ -112,7 +113,7 @@ def test_a_device_that_was_off_for_a_while_goes_on_with_what_it_knew():
     assert not clock.is_measured, "nobody saw what was done to it meanwhile"
 
 
-def test_a_clock_that_has_jumped_is_not_sure_until_the_server_was_heard():
+def test_a_clock_that_has_jumped_is_unsure_until_the_server_answers():
     clocks = TwoClocks()
     clock = a_clock(clocks)
     clock.learn(15.0)
@@ -126,7 +127,7 @@ def test_a_clock_that_has_jumped_is_not_sure_until_the_server_was_heard():
 
 
 def test_time_goes_on_while_the_device_sleeps(monkeypatch: pytest.MonkeyPatch):
-    """As a system does that suspends: one of its clocks stands still, the other does not."""
+    """A system that suspends behaves so: one of its clocks stops, the other does not."""
     slept = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: 100.0)
     monkeypatch.setattr(time, "clock_gettime", lambda _: 100.0 + slept)
@@ -140,7 +141,7 @@ def test_time_goes_on_while_the_device_sleeps(monkeypatch: pytest.MonkeyPatch):
     assert clock.is_sure
 
 
-def test_a_system_without_such_a_clock_has_another(monkeypatch: pytest.MonkeyPatch):
+def test_a_system_without_such_a_clock_uses_another(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delattr(time, "CLOCK_BOOTTIME", raising=False)
     monkeypatch.setattr(time, "monotonic", lambda: 7.0)
     assert since_boot() == 7.0
@@ -155,7 +156,7 @@ def test_a_system_without_such_a_clock_has_another(monkeypatch: pytest.MonkeyPat
         max_size=20,
     )
 )
-def test_whatever_is_done_to_the_wall_clock_the_servers_time_goes_on(
+def test_the_servers_time_goes_on_whatever_is_done_to_the_wall_clock(
     steps: list[tuple[float, float]],
 ):
     clocks = TwoClocks()

@@ -1,4 +1,4 @@
-"""Whatever is not signed for this device, or is older than what it has, is not kept."""
+"""A manifest that is not signed for this device, or is older than the present one, is not kept."""
 
 import random
 from datetime import timedelta
@@ -28,7 +28,7 @@ async def plain(gates: Gatehouse) -> Device:
     return device
 
 
-async def news(world: World) -> None:
+async def wait_for_changes(world: World) -> None:
     clock = world.services.clock
     assert isinstance(clock, MovableClock)
     clock.ahead += timedelta(minutes=1)
@@ -66,7 +66,7 @@ async def test_every_byte_of_a_manifest_flipped_in_turn_is_refused(gates: Gateho
             assert plain.store.manifest is None
             assert plain.register is None
         else:
-            # The clock and the key for typed codes are not part of what is signed.
+            # The signature covers neither the clock offset nor the key for typed codes.
             assert at in unsigned
             kept = plain.store.manifest
             assert kept is not None
@@ -75,7 +75,7 @@ async def test_every_byte_of_a_manifest_flipped_in_turn_is_refused(gates: Gateho
     assert tail.signature == sign(document, plain.identity.api_key)
 
 
-async def test_bits_that_flip_in_a_compressed_answer_are_refused_too(gates: Gatehouse):
+async def test_flipped_bits_in_a_compressed_answer_are_refused_too(gates: Gatehouse):
     await gates.world.tickets(3)
     device = await gates.device()
     before = device.store.manifest
@@ -102,7 +102,7 @@ async def test_a_forged_delta_leaves_the_manifest_as_it_was(gates: Gatehouse, pl
     assert plain.register is not None
     version = plain.register.manifest.manifest_version
     await gates.world.tickets(2)
-    await news(gates.world)
+    await wait_for_changes(gates.world)
     delta = await body_of_manifest(plain, version)
     assert b'"since"' in delta
     for at in range(0, delta.rindex(b',"offset_seconds"'), 29):
@@ -116,7 +116,7 @@ async def test_a_forged_delta_leaves_the_manifest_as_it_was(gates: Gatehouse, pl
 
 
 async def answered_with(device: Device, body: bytes) -> None:
-    """Hydrate from a server that is not ours."""
+    """Hydrates from a server that is not ours."""
 
     async def forge(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, content=body)
@@ -153,7 +153,7 @@ async def test_a_manifest_of_another_event_is_refused_though_it_is_signed(
 async def test_an_older_manifest_is_refused_though_it_is_signed(gates: Gatehouse, plain: Device):
     old = await body_of_manifest(plain)
     await gates.world.tickets(1)
-    await news(gates.world)
+    await wait_for_changes(gates.world)
     assert await plain.hydrate()
     before = plain.store.manifest
     with pytest.raises(ForgedManifest, match="older"):
@@ -161,7 +161,7 @@ async def test_an_older_manifest_is_refused_though_it_is_signed(gates: Gatehouse
     assert plain.store.manifest == before
 
 
-async def test_what_is_signed_and_yet_cannot_be_read_is_not_kept(gates: Gatehouse, plain: Device):
+async def test_a_signed_manifest_that_cannot_be_read_is_not_kept(gates: Gatehouse, plain: Device):
     before = plain.store.manifest
     with pytest.raises(Refused, match="cannot be read"):
         await answered_with(plain, signed(plain, b'{"event_id":"?","tickets":[]}'))
@@ -173,20 +173,22 @@ def signed(device: Device, document: bytes) -> bytes:
     return body_of(document, tail_text(None, CODE_KEY, signature))
 
 
-async def test_a_delta_that_does_not_fit_is_followed_by_the_whole(gates: Gatehouse, plain: Device):
+async def test_a_delta_that_does_not_fit_is_followed_by_the_whole_manifest(
+    gates: Gatehouse, plain: Device
+):
     kept = plain.store.manifest
     assert kept is not None
     spoilt = kept[0].replace(b'"issue":1', b'"issue":9')
     plain.store.keep_manifest(spoilt, kept[1])
     await gates.world.tickets(1)
-    await news(gates.world)
+    await wait_for_changes(gates.world)
     assert await plain.hydrate()
     after = plain.store.manifest
     assert after is not None
     assert b'"issue":9' not in after[0]
 
 
-async def test_what_was_hydrated_is_there_after_a_crash(gates: Gatehouse):
+async def test_a_hydrated_manifest_is_there_after_a_crash(gates: Gatehouse):
     [ticket] = await gates.world.tickets(1)
     device = await gates.device()
     again = gates.reopened(device)
@@ -197,7 +199,7 @@ async def test_what_was_hydrated_is_there_after_a_crash(gates: Gatehouse):
     assert (typed.reason, typed.ticket_id) == ("already_scanned", ticket.id)
 
 
-async def test_a_ticket_sold_since_is_let_in_by_its_signature(gates: Gatehouse):
+async def test_a_ticket_sold_since_is_admitted_by_its_signature(gates: Gatehouse):
     await gates.world.tickets(1)
     device = await gates.device()
     [ticket] = await gates.world.tickets(1)
@@ -214,14 +216,14 @@ async def test_a_reissued_ticket(gates: Gatehouse):
     before = await gates.device(0)
     new = (await gates.world.sales.reissue(ticket.id)).barcode
     assert new is not None
-    await news(gates.world)
+    await wait_for_changes(gates.world)
     after = await gates.device(1)
     assert (await scan(after, old, offline=True)).reason == "barcode_revoked"
     assert (await scan(after, new, offline=True)).colour == "green"
     assert (await scan(before, new, offline=True)).colour == "green"
 
 
-async def test_a_device_that_is_nobodys_says_so(tmp_path: Path, line: httpx.AsyncClient):
+async def test_an_unpaired_device_reports_that(tmp_path: Path, line: httpx.AsyncClient):
     device = a_device(tmp_path / "device.db", line)
     for ask in (device.hydrate, device.beat, device.rotate):
         with pytest.raises(NotPaired):

@@ -1,4 +1,4 @@
-"""Somebody demands that a device changes its key: the people at its gate do not notice."""
+"""Somebody demands that a device rotates its key: the people at its gate do not notice."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ from voelgoed.device.sync import sync
 from voelgoed.device.whole_queue import sync_whole_queue
 
 
-async def test_a_scan_changes_the_key_first_and_is_answered_by_the_server(gates: Gatehouse):
+async def test_a_scan_rotates_the_key_first_and_is_answered_by_the_server(gates: Gatehouse):
     device, [ticket] = await gates.device(), await gates.world.tickets(1)
     before = device.identity.api_key
     await gates.demand_rotation(device)
@@ -24,7 +24,7 @@ async def test_a_scan_changes_the_key_first_and_is_answered_by_the_server(gates:
     await gates.require_nothing_lost()
 
 
-async def test_scans_at_the_same_moment_change_the_key_once(gates: Gatehouse):
+async def test_simultaneous_scans_rotate_the_key_once(gates: Gatehouse):
     tickets = await gates.world.tickets(5)
     device = await gates.device()
     barcodes = [await gates.world.barcode(ticket) for ticket in tickets]
@@ -52,7 +52,7 @@ async def test_where_the_next_key_does_not_arrive_the_device_decides_and_no_scan
     asked = len(gates.network.answers)
 
     async def lose_the_key() -> None:
-        """The scan is refused, the next key is given, and its answer does not arrive."""
+        """The scan is refused, the next key is issued, and that answer does not arrive."""
         while len(gates.network.answers) == asked:
             await asyncio.sleep(0)
         gates.network.will("answer_lost")
@@ -70,9 +70,9 @@ async def test_where_the_next_key_does_not_arrive_the_device_decides_and_no_scan
     await gates.require_nothing_lost()
 
 
-@pytest.mark.parametrize("bring", [sync, sync_whole_queue])
-async def test_what_was_scanned_with_the_old_key_is_delivered_with_the_next(
-    gates: Gatehouse, bring: Callable[[Device], Awaitable[SyncReport]]
+@pytest.mark.parametrize("deliver", [sync, sync_whole_queue])
+async def test_scans_signed_with_the_old_key_are_delivered_with_the_next(
+    gates: Gatehouse, deliver: Callable[[Device], Awaitable[SyncReport]]
 ):
     tickets = await gates.world.tickets(3)
     device = await gates.device()
@@ -80,7 +80,7 @@ async def test_what_was_scanned_with_the_old_key_is_delivered_with_the_next(
         await scan(device, await gates.world.barcode(ticket), offline=True)
     before = device.identity.api_key
     await gates.demand_rotation(device)
-    report = await bring(device)
+    report = await deliver(device)
     assert (report.synced, report.failed, report.left) == (3, 0, 0)
     assert device.identity.api_key != before
     await gates.require_nothing_lost()
@@ -88,7 +88,7 @@ async def test_what_was_scanned_with_the_old_key_is_delivered_with_the_next(
     assert alerts == []
 
 
-async def test_a_key_that_was_lost_on_its_way_may_itself_be_one_to_change(gates: Gatehouse):
+async def test_a_key_that_was_lost_on_its_way_may_itself_have_to_be_rotated(gates: Gatehouse):
     device = await gates.device()
     gates.network.will("answer_lost")
     with pytest.raises(ServerAway):

@@ -29,7 +29,7 @@ from voelgoed.ticketing.model.tickets import Ticket
 
 DEVICES = 20
 SCANS_EACH = 51
-"""More than fit into a batch."""
+"""More scans than fit into a batch."""
 
 
 async def shown(gates: Gatehouse, device: Device, ticket: Ticket) -> ScanAnswer:
@@ -55,7 +55,7 @@ async def test_1_from_the_manifest_to_the_conflict(gates: Gatehouse):
     report = await sync(south)
     assert report.conflicts == [elsewhere.scan_id]
     await gates.require_nothing_lost()
-    assert await gates.stands(one) == {
+    assert await gates.resolutions(one) == {
         first.scan_id: "admitted",
         again.scan_id: "already_scanned",
         elsewhere.scan_id: "already_scanned",
@@ -67,7 +67,7 @@ async def test_1_from_the_manifest_to_the_conflict(gates: Gatehouse):
     }
 
 
-async def test_who_left_and_comes_too_early_hears_when_they_may_return(gates: Gatehouse):
+async def test_a_person_who_left_and_comes_too_early_learns_when_to_return(gates: Gatehouse):
     [ticket] = await gates.world.tickets(1)
     north = await gates.device(0)
     barcode = await gates.world.barcode(ticket)
@@ -96,10 +96,10 @@ async def test_2_an_earlier_scan_that_arrives_later_is_the_first_entry(gates: Ga
     gates.pass_(seconds=10)
     second = await shown(gates, south, ticket)
     await sync(south)
-    assert await gates.stands(ticket) == {second.scan_id: "admitted"}
+    assert await gates.resolutions(ticket) == {second.scan_id: "admitted"}
     report = await sync(north)
     assert len(report.conflicts) == 1
-    assert await gates.stands(ticket) == {
+    assert await gates.resolutions(ticket) == {
         first.scan_id: "admitted",
         second.scan_id: "already_scanned",
     }
@@ -124,7 +124,7 @@ async def test_3_a_clock_that_is_15_seconds_off_is_corrected(gates: Gatehouse):
     await sync(north)
     await sync(south)
     assert await canonical(gates, first.scan_id) < await canonical(gates, second.scan_id)
-    assert (await gates.stands(ticket))[first.scan_id] == "admitted"
+    assert (await gates.resolutions(ticket))[first.scan_id] == "admitted"
     for device in gates.devices:
         for kept in device.store.scans():
             assert kept.scanned_at_corrected == await canonical(gates, kept.scan_id)
@@ -148,8 +148,8 @@ async def test_4_a_network_that_fails_in_the_middle_loses_nothing(gates: Gatehou
     assert await gates.conflicts() == []
 
 
-async def told_of_news(gates: Gatehouse, device: Device) -> None:
-    """Servers look for news now and then; a device hears of them with a heartbeat after that."""
+async def informed_of_changes(gates: Gatehouse, device: Device) -> None:
+    """Servers look for changes at intervals; a device learns of them with a heartbeat after that."""
     clock, manifests = gates.world.services.clock, gates.world.services.manifests
     assert isinstance(clock, MovableClock)
     clock.ahead += timedelta(minutes=1)
@@ -158,17 +158,17 @@ async def told_of_news(gates: Gatehouse, device: Device) -> None:
     await device.beat()
 
 
-async def test_5_a_device_fetches_what_is_new_and_refuses_what_is_over(gates: Gatehouse):
+async def test_5_a_device_fetches_changes_and_refuses_an_expired_manifest(gates: Gatehouse):
     device = await gates.device()
     assert device.register is not None
     version = device.register.manifest.manifest_version
     [ticket] = await gates.world.tickets(1)
     voided = await gates.world.ticket("A1")
-    await told_of_news(gates, device)
+    await informed_of_changes(gates, device)
     assert device.register.manifest.manifest_version > version
     assert {ticket.id, voided.id} <= device.register.by_ticket.keys()
     await gates.world.sales.void(voided.id)
-    await told_of_news(gates, device)
+    await informed_of_changes(gates, device)
     assert device.register.by_ticket[voided.id].status == "voided"
     assert not await device.hydrate()
     assert (await shown(gates, device, ticket)).colour == "green"
@@ -180,10 +180,10 @@ async def test_5_a_device_fetches_what_is_new_and_refuses_what_is_over(gates: Ga
     assert "expired" in late.message
 
 
-async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_it(
+async def test_6_scans_of_a_lost_device_are_flagged_until_somebody_has_reviewed_them(
     gates: Gatehouse,
 ):
-    """It was revoked with a queue, in which there is somebody who came in elsewhere too, afterwards."""
+    """It was revoked with a queue; one person in that queue came in at another gate too, afterwards."""
     world = gates.world
     one, two, contested = tickets = await world.tickets(3)
     lost, south = await gates.device(0), await gates.device(1)
@@ -212,7 +212,7 @@ async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_
     for each in alone:
         scan_row = kept[each.scan_id]
         assert (scan_row["source"], scan_row["reason_denied"]) == ("recovered", "unverified")
-    assert await gates.stands(one) == {alone[0].scan_id: "unverified"}
+    assert await gates.resolutions(one) == {alone[0].scan_id: "unverified"}
     assert (await world.inside())["event"] == 1
     assert await entries(gates, tickets) == [0, 0, 1]
     assert await gates.conflicts() == []
@@ -228,9 +228,9 @@ async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_
     assert all(each["signature_valid"] for each in looked_at)
     reviewed = await world.ask("POST", f"{path}/transitions", {"to": "accepted", "note": "found"})
     assert reviewed.json()["data"]["state"] == "accepted"
-    assert await gates.stands(one) == {alone[0].scan_id: "admitted"}
-    assert await gates.stands(two) == {alone[1].scan_id: "admitted"}
-    assert await gates.stands(contested) == {
+    assert await gates.resolutions(one) == {alone[0].scan_id: "admitted"}
+    assert await gates.resolutions(two) == {alone[1].scan_id: "admitted"}
+    assert await gates.resolutions(contested) == {
         alone[2].scan_id: "admitted",
         elsewhere.scan_id: "already_scanned",
     }
@@ -245,7 +245,7 @@ async def test_6_what_a_lost_device_had_is_flagged_until_somebody_has_looked_at_
 
 
 async def exported(device: Device, file: Path) -> Any:
-    """By the command, as whoever finds the device would do it."""
+    """Exports by the command, as the person who finds the device would do it."""
     device.close()
     command = [EXECUTABLE, "device", "export", file, "--state", device.store.path]
     process = await asyncio.create_subprocess_exec(*command)
@@ -254,7 +254,7 @@ async def exported(device: Device, file: Path) -> Any:
 
 
 async def entries(gates: Gatehouse, tickets: Sequence[Ticket]) -> list[int]:
-    """With each of the tickets."""
+    """Entries with each of the tickets."""
     rows = await gates.world.rows("SELECT id, scan_count FROM ticket")
     counts = {row["id"]: row["scan_count"] for row in rows}
     return [counts[ticket.id] for ticket in tickets]
@@ -264,10 +264,11 @@ async def entries(gates: Gatehouse, tickets: Sequence[Ticket]) -> list[int]:
 async def test_7_many_devices_come_back_at_once_after_an_outage(
     gates: Gatehouse, server: ServerProcess
 ):
-    """Each with a queue that its minutes do not suffice for. Nobody is overrun, and nothing is lost."""
+    """Each device has a queue for which one minute's limit is not enough. The server is not overloaded, and
+    nothing is lost."""
     tickets = await gates.world.tickets(SCANS_EACH)
     barcodes = [await gates.world.barcode(ticket) for ticket in tickets]
-    sleepers = [await came_to_work(gates, number) for number in range(DEVICES)]
+    sleepers = [await ready_for_the_outage(gates, number) for number in range(DEVICES)]
     gates.network.lead_to(f"http://127.0.0.1:{free_port()}")
     gates.network.answers.clear()
     for place in range(SCANS_EACH):
@@ -296,23 +297,23 @@ async def test_7_many_devices_come_back_at_once_after_an_outage(
     assert len(late) == DEVICES * (batches - 1)
     assert max(late) - min(late) > 2, "they would all return at once"
     for ticket in tickets:
-        stands = list((await gates.stands(ticket)).values())
-        assert len(stands) == DEVICES
-        assert stands.count("admitted") == 1
+        resolutions = list((await gates.resolutions(ticket)).values())
+        assert len(resolutions) == DEVICES
+        assert resolutions.count("admitted") == 1
     assert (await gates.world.inside())["event"] == DEVICES * len(tickets), "every head counts"
     assert await gates.differences() == []
     [kept] = await gates.world.rows("SELECT count(*) AS batches FROM batch_sync")
     assert kept["batches"] == DEVICES * batches
 
 
-async def came_to_work(gates: Gatehouse, number: int) -> "Waiting":
-    waiting = Waiting(gates)
+async def ready_for_the_outage(gates: Gatehouse, number: int) -> "RateLimitWait":
+    waiting = RateLimitWait(gates)
     waiting.device = await gates.device(number % 2, sleep=waiting)
     return waiting
 
 
-class Waiting:
-    """Who waits does so only as far as the server's limit can tell."""
+class RateLimitWait:
+    """A device waits only as far as the server's limit can notice."""
 
     device: Device
 
@@ -366,7 +367,7 @@ async def test_the_same_scan_id_from_two_devices_is_the_first_ones(gates: Gateho
     assert kept["device_id"] == north.identity.device_id
 
 
-async def test_a_device_that_lies_about_its_clock_is_found_out(gates: Gatehouse):
+async def test_a_false_claim_about_a_clock_raises_the_alert(gates: Gatehouse):
     [ticket] = await gates.world.tickets(1)
     device = await gates.device()
     answer = await shown(gates, device, ticket)
@@ -390,9 +391,9 @@ async def test_a_device_that_lies_about_its_clock_is_found_out(gates: Gatehouse)
             }
         ],
     }
-    told = await device.ask("POST", "/api/scanning/sync", msgspec.json.encode(body))
-    assert told.status == 200, told.body
-    assert abs(msgspec.json.decode(told.body)["offset_seconds"]) < 60
+    reply = await device.ask("POST", "/api/scanning/sync", msgspec.json.encode(body))
+    assert reply.status == 200, reply.body
+    assert abs(msgspec.json.decode(reply.body)["offset_seconds"]) < 60
     at = await canonical(gates, answer.scan_id)
     assert abs(at - honest.scanned_at) < timedelta(seconds=60)
     alerts = await gates.world.ask("GET", f"/api/scanning/events/{gates.world.event_id}/alerts")
@@ -400,12 +401,12 @@ async def test_a_device_that_lies_about_its_clock_is_found_out(gates: Gatehouse)
 
 
 async def test_a_clock_that_jumps_back_between_two_scans(gates: Gatehouse):
-    """Nobody is let in twice because of it, the server keeps both in their order, and somebody hears of it."""
+    """Nobody is let in twice because of it, the server stores both scans in their order, and somebody is told."""
     one, two = await gates.world.tickets(2)
     clocks = LiveClocks()
     device = await gates.device(clock=clocks.device_clock())
     first = await shown(gates, device, one)
-    for each in (gates, clocks):  # what is known of a clock is as good as an answer is quick
+    for each in (gates, clocks):  # an offset is as exact as the answer was quick
         each.pass_(seconds=10)
     clocks.off -= timedelta(hours=2)
     again = await shown(gates, device, one)
@@ -416,20 +417,20 @@ async def test_a_clock_that_jumps_back_between_two_scans(gates: Gatehouse):
     moments = [await canonical(gates, each.scan_id) for each in (first, again, other)]
     assert moments == sorted(moments)
     assert moments[2] - moments[0] < timedelta(minutes=1)
-    assert (await gates.stands(one))[first.scan_id] == "admitted"
+    assert (await gates.resolutions(one))[first.scan_id] == "admitted"
     alerts = await gates.world.ask("GET", f"/api/scanning/events/{gates.world.event_id}/alerts")
     assert [each["kind"] for each in alerts.json()["data"]] == ["clock_skew"]
 
 
-async def test_a_scan_of_a_clock_that_seems_to_have_jumped_is_put_right_afterwards(
+async def test_scans_of_a_clock_that_only_seemed_to_jump_are_corrected_afterwards(
     gates: Gatehouse,
 ):
-    """A device that slept, and has no clock that goes on meanwhile: it takes the time for a jump."""
+    """A device that slept, and has no clock that goes on meanwhile, takes the elapsed time for a jump."""
     [ticket] = await gates.world.tickets(1)
     clocks = LiveClocks(timedelta(hours=-2))
     device = await gates.device(clock=clocks.device_clock())
     clocks.off = timedelta()
-    device.clock.offset = timedelta()  # as of a server for which the two hours passed as well
+    device.clock.offset = timedelta()  # a server for which the two hours passed as well
     answer = await shown(gates, device, ticket)
     [kept] = device.store.scans()
     assert not kept.is_measured
@@ -439,8 +440,8 @@ async def test_a_scan_of_a_clock_that_seems_to_have_jumped_is_put_right_afterwar
     assert abs(at - gates.world.now) < timedelta(minutes=1)
 
 
-async def test_a_clock_that_was_never_compared_is_put_right_afterwards(gates: Gatehouse):
-    """Paired, and then alone with a clock that is wrong; the first answer corrects what it scanned."""
+async def test_scans_of_a_clock_that_was_never_compared_are_corrected_afterwards(gates: Gatehouse):
+    """The device was paired, and then alone with a wrong clock; the first answer corrects its scans."""
     [ticket] = await gates.world.tickets(1)
     clocks = LiveClocks(timedelta(minutes=-20))
     device = await gates.device(clock=clocks.device_clock())
@@ -452,7 +453,7 @@ async def test_a_clock_that_was_never_compared_is_put_right_afterwards(gates: Ga
     assert abs(at - gates.world.now) < timedelta(minutes=1)
 
 
-async def test_a_scan_is_put_right_again_when_the_first_answer_took_long(gates: Gatehouse):
+async def test_a_scan_is_corrected_again_when_the_first_answer_took_long(gates: Gatehouse):
     [ticket] = await gates.world.tickets(1)
     clocks = LiveClocks(timedelta(minutes=-20))
     device = await gates.device(clock=clocks.device_clock())
@@ -482,7 +483,7 @@ async def test_online_while_the_clock_is_known_to_be_an_hour_off_the_server_deci
     assert abs(at - gates.world.now) < timedelta(minutes=1)
 
 
-async def test_online_while_nobody_knows_how_wrong_the_clock_is_the_device_decides(
+async def test_online_while_the_error_of_the_clock_is_unknown_the_device_decides(
     gates: Gatehouse,
 ):
     [ticket] = await gates.world.tickets(1)
@@ -501,8 +502,10 @@ SIGN_IN = "<html>Welcome to the stadium's network. Please sign in.</html>"
 
 
 @pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 409, 413, 422, 429, 511])
-async def test_a_network_that_answers_in_the_servers_place(gates: Gatehouse, status: int):
-    """It is as good as none: the device decides, and what waits goes on waiting."""
+async def test_an_answer_from_something_other_than_the_server_is_no_answer(
+    gates: Gatehouse, status: int
+):
+    """The device decides, and its scans go on waiting."""
     [ticket] = await gates.world.tickets(1)
     device = await gates.device()
     with device.store.transaction():
@@ -541,8 +544,8 @@ async def test_nobody_at_a_gate_waits_for_a_new_key(gates: Gatehouse):
     await gates.require_nothing_lost()
 
 
-async def test_online_and_offline_by_turns(gates: Gatehouse):
-    """Who was let in online is known offline, and the other way round."""
+async def test_online_and_offline_scans_take_turns(gates: Gatehouse):
+    """An online admission is known offline, and an offline one online."""
     one, two = await gates.world.tickets(2)
     device = await gates.device()
     barcode, other = [await gates.world.barcode(each) for each in (one, two)]
@@ -559,9 +562,9 @@ async def test_online_and_offline_by_turns(gates: Gatehouse):
     await gates.require_nothing_lost()
 
 
-@pytest.mark.parametrize("bring", [sync, sync_whole_queue])
-async def test_what_was_scanned_at_one_event_counts_there_though_the_device_is_at_another(
-    gates: Gatehouse, bring: Callable[[Device], Awaitable[SyncReport]]
+@pytest.mark.parametrize("deliver", [sync, sync_whole_queue])
+async def test_scans_of_one_event_count_there_though_the_device_is_at_another(
+    gates: Gatehouse, deliver: Callable[[Device], Awaitable[SyncReport]]
 ):
     """Both events have gates with the same codes."""
     world = gates.world
@@ -577,7 +580,7 @@ async def test_what_was_scanned_at_one_event_counts_there_though_the_device_is_a
     export_queue(device, gates.directory / "queue.json")
     exported = msgspec.json.decode((gates.directory / "queue.json").read_bytes())
     assert {each["gate_id"] for each in exported["scans"]} == {str(world.gates[0].id)}
-    report = await bring(device)
+    report = await deliver(device)
     assert (report.synced, report.failed, report.conflicts) == (2, 0, [])
     await gates.require_nothing_lost()
     for kept in (await gates.kept()).values():
@@ -589,7 +592,7 @@ async def test_what_was_scanned_at_one_event_counts_there_though_the_device_is_a
 async def test_a_server_that_is_killed_and_started_again_in_between(
     gates: Gatehouse, server: ServerProcess
 ):
-    """After it has kept the first batch, and before anybody heard so."""
+    """It is killed after it has stored the first batch, and before its answer is sent."""
     tickets = await gates.world.tickets(60)
     device = await gates.device()
     for ticket in tickets:

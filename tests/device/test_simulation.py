@@ -1,4 +1,4 @@
-"""A crowd on a bad day loses nothing; and what is lost would be noticed."""
+"""A simulated crowd with outages loses nothing; and a loss would be noticed."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -27,7 +27,7 @@ OPTIONS = Options(
 
 @pytest.fixture
 async def log_in(database_url: str) -> AsyncIterator[LogIn]:
-    """Of a server that also works: tickets are imported."""
+    """A log-in at a server that also runs jobs, because tickets are imported."""
     settings = Settings(database_connections_max=10)
     services = build_services(settings, database_url, master_key=MASTER_KEY)
     async with running(services, with_jobs=True), serving(services) as url:
@@ -40,7 +40,7 @@ async def simulated(log_in: LogIn, directory: Path) -> Findings:
     return await simulation.run(None, 40)
 
 
-async def test_a_crowd_on_a_bad_day_loses_nothing(log_in: LogIn, tmp_path: Path):
+async def test_a_crowd_with_outages_loses_nothing(log_in: LogIn, tmp_path: Path):
     findings = await simulated(log_in, tmp_path)
     assert findings.is_sound
     assert findings.made >= 40
@@ -48,7 +48,7 @@ async def test_a_crowd_on_a_bad_day_loses_nothing(log_in: LogIn, tmp_path: Path)
     assert len(list(tmp_path.glob("device-*.db"))) == 3
 
 
-async def test_who_cannot_log_in_is_told(log_in: LogIn, tmp_path: Path):
+async def test_a_failed_log_in_is_reported(log_in: LogIn, tmp_path: Path):
     stranger = LogIn(log_in.url, log_in.organization, log_in.email, "a guess of mine")
     with pytest.raises(SimulationFault, match="401"):
         await simulated(stranger, tmp_path)
@@ -70,7 +70,7 @@ def found(posts: list[Post], *kept: ListedScan, conflicts: Any = ()) -> Findings
     return findings_of(posts, kept, conflicts)
 
 
-def test_whatever_is_lost_or_doubled_is_noticed():
+def test_every_lost_or_doubled_scan_is_noticed():
     one = a_scan(sync_status="synced")
     other = a_scan(sync_status="synced", ticket_id=UUID(int=8))
     posts = [a_post(one), a_post(other)]
@@ -91,7 +91,7 @@ def test_whatever_is_lost_or_doubled_is_noticed():
         assert not wrong.is_sound
 
 
-def test_who_was_let_in_twice_must_be_a_conflict():
+def test_a_ticket_that_let_in_two_people_must_be_a_conflict():
     one, two = a_scan(sync_status="synced"), a_scan(sync_status="synced")
     posts, kept = [a_post(one), a_post(two)], [listed(one.scan_id), listed(two.scan_id)]
     silent = found(posts, *kept)

@@ -1,4 +1,4 @@
-"""What a device has said is on its disk."""
+"""A scan that a device has answered is on its disk."""
 
 import os
 import random
@@ -48,7 +48,7 @@ def reopened(store: DeviceStore) -> DeviceStore:
     return DeviceStore(store.path)
 
 
-def test_all_of_it_is_there_when_it_is_opened_again(store: DeviceStore):
+def test_everything_is_there_when_the_store_is_opened_again(store: DeviceStore):
     batch = Outgoing(uuid4(), b"\0bytes\xff", [uuid4(), uuid4()], 15.25)
     rotation_id, scans = (
         uuid4(),
@@ -76,18 +76,18 @@ def test_all_of_it_is_there_when_it_is_opened_again(store: DeviceStore):
     assert (again.outgoing, again.rotation_id, again.manifest) == (None, None, None)
 
 
-def test_a_new_one_is_empty(store: DeviceStore):
+def test_a_new_store_is_empty(store: DeviceStore):
     assert store.identity is None
     assert store.manifest is None
     assert store.clock == ClockState()
     assert store.count() == {"pending": 0, "synced": 0, "failed": 0}
 
 
-def test_nobody_else_can_read_the_key(store: DeviceStore):
+def test_only_the_owner_can_read_the_file_with_the_key(store: DeviceStore):
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
 
 
-def test_what_fails_half_way_leaves_nothing(store: DeviceStore):
+def test_a_failed_transaction_leaves_nothing(store: DeviceStore):
     with pytest.raises(ZeroDivisionError), store.transaction():
         store.add_scan(a_scan())
         raise ZeroDivisionError
@@ -113,7 +113,7 @@ def test_a_file_that_is_something_else_is_refused(tmp_path: Path):
         DeviceStore(tmp_path / "nowhere" / "device.db")
 
 
-def test_a_file_of_a_later_version_is_left_alone(store: DeviceStore):
+def test_a_file_of_a_later_version_is_not_touched(store: DeviceStore):
     store._connection.execute("PRAGMA user_version = 99")  # pyright: ignore[reportPrivateUsage]
     with pytest.raises(StateUnusable, match="another version"):
         reopened(store)
@@ -132,7 +132,7 @@ def test_a_file_of_the_version_before_keeps_its_scans(store: DeviceStore):
         again.close()
 
 
-def test_with_another_key_all_that_waits_is_signed_anew(store: DeviceStore):
+def test_with_another_key_all_waiting_scans_are_signed_again(store: DeviceStore):
     ledger = Ledger(store, DeviceClock())
     statuses = ("pending", "failed", "synced")
     for status in statuses:
@@ -148,8 +148,8 @@ def test_with_another_key_all_that_waits_is_signed_anew(store: DeviceStore):
     assert store.outgoing is None
 
 
-def test_what_was_answered_before_a_kill_is_there_after_it(store: DeviceStore):
-    """Killed with -9 in the middle of scanning, again and again."""
+def test_answered_scans_are_there_after_a_kill(store: DeviceStore):
+    """The device is killed with -9 in the middle of scanning, again and again."""
     store.keep_identity(an_identity())
     store.close()
     answered: list[str] = []
@@ -170,11 +170,11 @@ def test_what_was_answered_before_a_kill_is_there_after_it(store: DeviceStore):
         kept = [str(scan.scan_id) for scan in DeviceStore(store.path).scans("pending")]
         assert len(set(kept)) == len(kept)
         assert [each for each in answered if each not in kept] == []
-        # At most what was written, and not yet said, by each of those that were killed.
+        # Each killed device may have written one scan that it has not answered yet.
         assert len(kept) - len(answered) <= KILLS
 
 
-async def test_a_killed_device_goes_on_where_it_was(store: DeviceStore):
+async def test_a_killed_device_continues_where_it_was(store: DeviceStore):
     store.keep_identity(an_identity())
     store.add_scan(a_scan(scan_id=UUID(int=9)))
     store.close()

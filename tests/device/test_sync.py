@@ -1,4 +1,4 @@
-"""What a device made alone arrives, once, whatever happens on the way."""
+"""Scans that a device made alone arrive, once, whatever happens on the way."""
 
 import random
 from collections.abc import Awaitable, Callable
@@ -28,11 +28,11 @@ from voelgoed.device.sync import ATTEMPTS_MAX, FRUITLESS_MAX, sync
 from voelgoed.device.whole_queue import export_queue, sync_whole_queue
 
 FLIPS = 40
-Bring = Callable[[Device], Awaitable[SyncReport]]
+Deliver = Callable[[Device], Awaitable[SyncReport]]
 
 
 async def scanned(gates: Gatehouse, count: int, **changes: object) -> None:
-    """So many, by a new device and without network."""
+    """A new device with so many scans that it made without a network."""
     tickets = await gates.world.tickets(count)
     device = await gates.device(**changes)
     for ticket in tickets:
@@ -51,7 +51,9 @@ async def test_a_queue_arrives_in_batches_of_fifty_in_its_order(gates: Gatehouse
 
 
 @pytest.mark.parametrize("fault", ["down", "answer_lost", "answer_cut", "request_cut"])
-async def test_what_is_lost_on_the_way_is_sent_again_as_it_was(gates: Gatehouse, fault: Fault):
+async def test_a_batch_that_was_lost_on_the_way_is_sent_again_unchanged(
+    gates: Gatehouse, fault: Fault
+):
     await scanned(gates, 7)
     [device] = gates.devices
     gates.network.will(fault, fault)
@@ -63,25 +65,27 @@ async def test_what_is_lost_on_the_way_is_sent_again_as_it_was(gates: Gatehouse,
     assert batches["n"] == 1
 
 
-@pytest.mark.parametrize("bring", [sync, sync_whole_queue])
-async def test_a_bit_that_is_lost_anywhere_in_a_batch_loses_and_changes_no_scan(
-    gates: Gatehouse, bring: Bring
+@pytest.mark.parametrize("deliver", [sync, sync_whole_queue])
+async def test_a_flipped_bit_anywhere_in_a_batch_loses_and_changes_no_scan(
+    gates: Gatehouse, deliver: Deliver
 ):
     luck = random.Random(7)
     flips = [(luck.randrange(10_000), luck.randrange(8)) for _ in range(FLIPS)]
-    await brought_through(gates, flips, bring)
+    await delivered_through(gates, flips, deliver)
 
 
-async def test_a_bit_that_is_lost_of_the_offset_moves_no_scan(gates: Gatehouse):
-    """It is not signed."""
+async def test_a_flipped_bit_of_the_offset_moves_no_scan(gates: Gatehouse):
+    """The offset is not signed."""
     an_id = str(uuid4())
     before = f'{{"device_id":"{an_id}","sync_batch_id":"{an_id}","offset_seconds":'
     flips = [(len(before) + at, bit) for at in range(4) for bit in range(4)]
-    await brought_through(gates, flips, sync)
+    await delivered_through(gates, flips, sync)
 
 
-async def brought_through(gates: Gatehouse, flips: list[tuple[int, int]], bring: Bring) -> None:
-    """Two scans for each of them, that nobody has seen before, in a batch with that bit wrong."""
+async def delivered_through(
+    gates: Gatehouse, flips: list[tuple[int, int]], deliver: Deliver
+) -> None:
+    """Delivers, for each flipped bit, two new scans in a batch with that bit wrong."""
     barcodes = [await gates.world.barcode(each) for each in await gates.world.tickets(7)]
     device = await gates.device(clock=LiveClocks(timedelta(seconds=15)).device_clock())
     made: dict[UUID, LoggedScan] = {}
@@ -91,9 +95,11 @@ async def brought_through(gates: Gatehouse, flips: list[tuple[int, int]], bring:
         made |= {each.scan_id: each for each in device.store.scans("pending")}
         gates.network.flip_at, gates.network.flip_bit = at, bit
         gates.network.will("bit_flipped")
-        for _ in range(2):  # again for what is left for later, as a device that is not this one
+        for _ in range(
+            2
+        ):  # once more for scans that were left for later, as the device would do later
             with suppress(DeviceFault):
-                await bring(device)
+                await deliver(device)
         await _forget_limit(gates)
         assert device.store.scans("pending") == []
     assert gates.network.happened == ["bit_flipped"] * len(flips)
@@ -124,12 +130,12 @@ async def test_a_scan_whose_online_answer_was_lost_counts_once(gates: Gatehouse)
     report = await sync(device)
     assert (report.synced, report.conflicts) == (1, [])
     await gates.require_nothing_lost()
-    assert await gates.stands(ticket) == {answer.scan_id: "admitted"}
+    assert await gates.resolutions(ticket) == {answer.scan_id: "admitted"}
 
 
-@pytest.mark.parametrize("bring", [sync, sync_whole_queue])
+@pytest.mark.parametrize("deliver", [sync, sync_whole_queue])
 async def test_of_what_waits_for_review_a_device_is_told_which_and_why(
-    gates: Gatehouse, bring: Bring
+    gates: Gatehouse, deliver: Deliver
 ):
     await scanned(gates, 2)
     [device] = gates.devices
@@ -138,12 +144,12 @@ async def test_of_what_waits_for_review_a_device_is_told_which_and_why(
         "UPDATE event_day SET starts_at = greatest(starts_at, $1::timestamptz)", later
     )
     made = device.store.scans("pending")
-    report = await bring(device)
+    report = await deliver(device)
     assert (report.synced, report.failed) == (2, 0)
     assert report.unverified == {each.scan_id: "outside_event_time" for each in made}
 
 
-async def test_a_device_that_crashes_with_a_batch_on_its_way_goes_on_with_it(gates: Gatehouse):
+async def test_a_device_that_crashes_during_a_delivery_continues_it(gates: Gatehouse):
     await scanned(gates, 3)
     [device] = gates.devices
     gates.network.will(*["answer_lost"] * ATTEMPTS_MAX)
@@ -157,7 +163,7 @@ async def test_a_device_that_crashes_with_a_batch_on_its_way_goes_on_with_it(gat
     await gates.require_nothing_lost()
 
 
-async def test_it_waits_longer_every_time_and_then_leaves_it_for_later(gates: Gatehouse):
+async def test_it_waits_longer_every_time_and_then_leaves_the_queue_for_later(gates: Gatehouse):
     sleeper = Sleeper()
     await scanned(gates, 1, sleep=sleeper)
     [device] = gates.devices
@@ -173,7 +179,7 @@ async def test_it_waits_longer_every_time_and_then_leaves_it_for_later(gates: Ga
     assert (await sync(device)).synced == 1
 
 
-async def test_it_waits_for_as_long_as_the_server_asks(gates: Gatehouse):
+async def test_it_waits_as_long_as_the_server_asks(gates: Gatehouse):
     async def meanwhile(seconds: float) -> None:
         await _forget_limit(gates)
 
@@ -199,7 +205,7 @@ async def test_a_key_that_is_refused_keeps_the_queue(gates: Gatehouse):
     assert report.reason == str(KeyRefused())
 
 
-async def test_a_device_that_is_paired_again_brings_what_it_had(gates: Gatehouse):
+async def test_a_device_that_is_paired_again_delivers_its_queue(gates: Gatehouse):
     await scanned(gates, 2)
     [device] = gates.devices
     before = device.identity
@@ -211,7 +217,7 @@ async def test_a_device_that_is_paired_again_brings_what_it_had(gates: Gatehouse
     await gates.require_nothing_lost()
 
 
-async def test_a_key_that_changes_while_a_batch_is_on_its_way(gates: Gatehouse):
+async def test_a_key_that_is_rotated_during_a_delivery(gates: Gatehouse):
     await scanned(gates, 2)
     [device] = gates.devices
     gates.network.will(*["answer_lost"] * ATTEMPTS_MAX)
@@ -221,7 +227,7 @@ async def test_a_key_that_changes_while_a_batch_is_on_its_way(gates: Gatehouse):
     await gates.require_nothing_lost()
 
 
-async def test_a_rotation_whose_answer_is_lost_is_asked_for_again(gates: Gatehouse):
+async def test_a_rotation_whose_answer_is_lost_is_repeated(gates: Gatehouse):
     await scanned(gates, 2)
     [device] = gates.devices
     before = device.identity.api_key
@@ -237,8 +243,8 @@ async def test_a_rotation_whose_answer_is_lost_is_asked_for_again(gates: Gatehou
     await gates.require_nothing_lost()
 
 
-async def test_a_rotation_whose_answer_is_lost_and_then_an_outage_lose_no_scan(gates: Gatehouse):
-    """What is on its way is signed with the old key, and was sent in vain often enough."""
+async def test_a_lost_rotation_answer_followed_by_an_outage_loses_no_scan(gates: Gatehouse):
+    """The batch on its way is signed with the old key, and all its attempts were in vain."""
     await scanned(gates, 3)
     [device] = gates.devices
     before = device.identity.api_key
@@ -259,8 +265,8 @@ async def test_a_rotation_whose_answer_is_lost_and_then_an_outage_lose_no_scan(g
     await gates.require_nothing_lost()
 
 
-async def test_a_key_that_changes_between_two_attempts(gates: Gatehouse):
-    """The heartbeat does not wait for a queue that waits."""
+async def test_a_key_that_is_rotated_between_two_attempts(gates: Gatehouse):
+    """A heartbeat does not wait for a queue that waits."""
     await scanned(gates, 2)
     [device] = gates.devices
 
@@ -275,7 +281,7 @@ async def test_a_key_that_changes_between_two_attempts(gates: Gatehouse):
     await gates.require_nothing_lost()
 
 
-async def test_the_heartbeat_changes_the_key_when_somebody_wants_it(gates: Gatehouse):
+async def test_a_heartbeat_rotates_the_key_on_demand(gates: Gatehouse):
     device = await gates.device()
     before = device.identity.api_key
     path = f"/api/scanning/devices/{device.identity.device_id}/key-rotations"
@@ -285,7 +291,7 @@ async def test_the_heartbeat_changes_the_key_when_somebody_wants_it(gates: Gateh
     await device.beat()
 
 
-async def test_what_the_server_cannot_read_does_not_keep_the_others_back(gates: Gatehouse):
+async def test_a_scan_that_the_server_cannot_read_does_not_block_the_others(gates: Gatehouse):
     """A scan that this version of the server refuses, between others."""
     await scanned(gates, 6)
     [device] = gates.devices
@@ -307,7 +313,7 @@ async def test_what_the_server_cannot_read_does_not_keep_the_others_back(gates: 
     assert failed.last_error is not None
 
 
-async def test_what_the_server_rejects_is_kept_with_its_reason(gates: Gatehouse):
+async def test_a_rejected_scan_is_kept_with_its_reason(gates: Gatehouse):
     await scanned(gates, 2)
     [device] = gates.devices
     [first, second] = device.store.scans()
@@ -325,7 +331,7 @@ async def test_what_the_server_rejects_is_kept_with_its_reason(gates: Gatehouse)
     assert export_queue(device, gates.directory / "queue.json") == 1
 
 
-async def test_a_batch_id_that_is_taken_is_given_up(gates: Gatehouse):
+async def test_a_batch_id_that_is_taken_is_replaced(gates: Gatehouse):
     await scanned(gates, 2)
     [device] = gates.devices
     [one, other] = device.store.scans()
@@ -341,7 +347,7 @@ async def test_a_batch_id_that_is_taken_is_given_up(gates: Gatehouse):
     await gates.require_nothing_lost()
 
 
-async def test_a_server_that_settles_nothing_is_not_asked_for_ever(gates: Gatehouse):
+async def test_a_server_that_answers_for_no_scan_is_not_asked_for_ever(gates: Gatehouse):
     await scanned(gates, 1)
     [device] = gates.devices
 
@@ -357,7 +363,7 @@ async def test_a_server_that_settles_nothing_is_not_asked_for_ever(gates: Gateho
     assert (report.left, report.requests) == (1, FRUITLESS_MAX)
 
 
-async def test_the_whole_queue_at_once(gates: Gatehouse):
+async def test_the_whole_queue_is_delivered_at_once(gates: Gatehouse):
     await scanned(gates, 60)
     [device] = gates.devices
     await scan(device, "nonsense that nobody can read", offline=True)
@@ -366,7 +372,7 @@ async def test_the_whole_queue_at_once(gates: Gatehouse):
     await gates.require_nothing_lost()
 
 
-async def test_one_way_and_then_the_other_is_one_scan(gates: Gatehouse):
+async def test_a_scan_delivered_in_both_ways_is_one_scan(gates: Gatehouse):
     await scanned(gates, 3)
     [device] = gates.devices
     gates.network.will(*["answer_lost"] * ATTEMPTS_MAX)
@@ -375,7 +381,7 @@ async def test_one_way_and_then_the_other_is_one_scan(gates: Gatehouse):
     await gates.require_nothing_lost()
 
 
-async def test_everything_that_was_shown_is_brought_whatever_it_was(gates: Gatehouse):
+async def test_every_scan_with_a_shown_verdict_is_delivered(gates: Gatehouse):
     genuine = await gates.world.barcode(await gates.world.ticket())
     device = await gates.device()
     for text in (
@@ -396,17 +402,17 @@ async def test_everything_that_was_shown_is_brought_whatever_it_was(gates: Gateh
     await gates.require_nothing_lost()
 
 
-async def test_an_export_has_what_the_server_does_not(gates: Gatehouse):
+async def test_an_export_has_the_scans_that_the_server_does_not_have(gates: Gatehouse):
     await scanned(gates, 3)
     [device] = gates.devices
     path = gates.directory / "queue.json"
     assert export_queue(device, path) == 3
     exported = msgspec.json.decode(path.read_bytes())
     assert exported["device_id"] == str(device.identity.device_id)
-    for told, kept in zip(exported["scans"], device.store.scans(), strict=True):
-        assert told["scan_id"] == str(kept.scan_id)
-        assert told["signature"] == kept.signature
-        offset = timedelta(seconds=told["offset_seconds"])
+    for exported_scan, kept in zip(exported["scans"], device.store.scans(), strict=True):
+        assert exported_scan["scan_id"] == str(kept.scan_id)
+        assert exported_scan["signature"] == kept.signature
+        offset = timedelta(seconds=exported_scan["offset_seconds"])
         assert kept.scanned_at + offset == kept.scanned_at_corrected
     await sync(device)
     assert export_queue(device, path) == 0

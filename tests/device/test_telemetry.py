@@ -1,5 +1,5 @@
-"""Telemetry by its names (scanner_offline_sync.md, section 10; offline_sync.md, section 11): each is told when,
-and only when, it happens, by a server and devices that run."""
+"""Telemetry events and metrics by their names (scanner_offline_sync.md, section 10; offline_sync.md,
+section 11): each is recorded when, and only when, it happens, by a server and devices that run."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -37,15 +37,15 @@ NAMES = {
 }
 
 
-class Ear:
-    """Hears what is logged by these names."""
+class LogCapture:
+    """Collects the log entries with these names."""
 
     def __init__(self, logs: list[Any]) -> None:
         self._logs = logs
         self._heard = 0
 
     def now(self) -> list[dict[str, Any]]:
-        """Since it was last asked."""
+        """The entries since the last call."""
         new, self._heard = self._logs[self._heard :], len(self._logs)
         return [each for each in new if each["event"] in NAMES]
 
@@ -53,23 +53,23 @@ class Ear:
         return [each["event"] for each in self.now()]
 
 
-async def test_everything_is_told_by_its_name_when_it_happens(gates: Gatehouse):
+async def test_every_event_is_logged_by_its_name_when_it_happens(gates: Gatehouse):
     one, two = [await gates.world.barcode(each) for each in await gates.world.tickets(2)]
     with capture_logs() as logs:
-        ear = Ear(logs)
+        ear = LogCapture(logs)
         north, south = await gates.device(0), await gates.device(1)
         devices = [str(each.identity.device_id) for each in (north, south)]
-        told = ear.now()
+        logged = ear.now()
         for device in devices:
-            about = [each["event"] for each in told if each.get("device_id") == device]
+            about = [each["event"] for each in logged if each.get("device_id") == device]
             assert about[:3] == ["device.paired", "manifest.download", "manifest.verified"]
         await north.hydrate()
         assert ear.names() == ["manifest.download"], "nothing new, so nothing to verify"
 
         first = await scan(north, one, offline=True)
-        told = ear.now()
-        assert [each["event"] for each in told] == ["scan.local", "scan.valid"]
-        assert {each["scan_id"] for each in told} == {str(first.scan_id)}
+        logged = ear.now()
+        assert [each["event"] for each in logged] == ["scan.local", "scan.valid"]
+        assert {each["scan_id"] for each in logged} == {str(first.scan_id)}
         await scan(north, one, offline=True)
         assert ear.names() == ["scan.local", "scan.invalid"]
         assert (await scan(north, two)).colour == "green"
@@ -81,60 +81,60 @@ async def test_everything_is_told_by_its_name_when_it_happens(gates: Gatehouse):
         assert ear.names() == ["scan.local", "scan.valid"]
 
         await sync(north)
-        told = ear.now()
-        assert [each["event"] for each in told] == ["sync.attempt", "sync.success"]
-        assert {each["device_id"] for each in told} == {devices[0]}
+        logged = ear.now()
+        assert [each["event"] for each in logged] == ["sync.attempt", "sync.success"]
+        assert {each["device_id"] for each in logged} == {devices[0]}
         await sync_whole_queue(south)
-        told = ear.now()
-        assert [each["event"] for each in told] == [
+        logged = ear.now()
+        assert [each["event"] for each in logged] == [
             "sync.attempt",
             "conflict.detected",
             "sync.success",
         ]
-        assert (told[1]["kind"], told[1]["severity"]) == ("double_entry", "critical")
+        assert (logged[1]["kind"], logged[1]["severity"]) == ("double_entry", "critical")
 
         path = f"/api/scanning/devices/{devices[0]}"
         assert (await gates.world.ask("DELETE", path, by="owner")).status_code == 204
-        told = ear.now()
-        assert [(each["event"], each["device_id"]) for each in told] == [
+        logged = ear.now()
+        assert [(each["event"], each["device_id"]) for each in logged] == [
             ("device.revoked", devices[0])
         ]
         await scan(north, one, offline=True)
         ear.now()
         assert (await sync(north)).reason == str(KeyRefused())
-        told = ear.now()
-        assert [each["event"] for each in told] == ["sync.attempt", "sync.failed"]
-        assert told[1]["error"] == "device_inactive"
+        logged = ear.now()
+        assert [each["event"] for each in logged] == ["sync.attempt", "sync.failed"]
+        assert logged[1]["error"] == "device_inactive"
     assert {each["event"] for each in logs} >= NAMES
     for secret in (one, two, north.identity.api_key, south.identity.api_key):
         assert secret not in str(logs)
 
 
-async def test_a_sync_that_fails_is_told(gates: Gatehouse):
+async def test_a_failed_sync_is_logged(gates: Gatehouse):
     barcode = await gates.world.barcode(await gates.world.ticket())
     device = await gates.device()
     gates.world.services.syncs.batch_limit = Limit(1, timedelta(minutes=1))
     await scan(device, barcode, offline=True)
     assert (await sync(device)).synced == 1
     await scan(device, barcode, offline=True)
-    device.sleep = Sleeper(_leave)
-    with capture_logs() as logs, suppress(Left):
+    device.sleep = Sleeper(_abort)
+    with capture_logs() as logs, suppress(SleepAborted):
         await sync(device)
-    told = [each for each in logs if each["event"] in NAMES]
-    assert [each["event"] for each in told] == ["sync.attempt", "sync.failed"]
-    assert told[1]["error"] == "rate_limited"
-    assert told[1]["device_id"] == str(device.identity.device_id)
+    logged = [each for each in logs if each["event"] in NAMES]
+    assert [each["event"] for each in logged] == ["sync.attempt", "sync.failed"]
+    assert logged[1]["error"] == "rate_limited"
+    assert logged[1]["device_id"] == str(device.identity.device_id)
 
 
-class Left(Exception):
+class SleepAborted(Exception):
     pass
 
 
-async def _leave(seconds: float) -> None:
-    raise Left()
+async def _abort(seconds: float) -> None:
+    raise SleepAborted()
 
 
-async def test_a_batch_that_does_not_arrive_is_not_told_as_a_success(gates: Gatehouse):
+async def test_a_batch_that_does_not_arrive_is_not_logged_as_a_success(gates: Gatehouse):
     barcode = await gates.world.barcode(await gates.world.ticket())
     device = await gates.device()
     await scan(device, barcode, offline=True)
@@ -144,12 +144,12 @@ async def test_a_batch_that_does_not_arrive_is_not_told_as_a_success(gates: Gate
     assert "sync.success" not in {each["event"] for each in logs}
 
 
-async def test_a_batch_that_cannot_be_read_is_a_sync_that_failed(gates: Gatehouse):
+async def test_an_unreadable_batch_is_logged_as_a_failed_sync(gates: Gatehouse):
     device = await gates.device()
 
     async def cut_short() -> None:
-        told = await device.ask("POST", "/api/scanning/sync", b'{"device_id": "')
-        assert told.status == 400
+        logged = await device.ask("POST", "/api/scanning/sync", b'{"device_id": "')
+        assert logged.status == 400
 
     failed = ("syncs_total", {"outcome": "failed"})
     with capture_logs() as logs:
@@ -157,8 +157,8 @@ async def test_a_batch_that_cannot_be_read_is_a_sync_that_failed(gates: Gatehous
     assert "sync.failed" in {each["event"] for each in logs}
 
 
-class Figures:
-    """What /metrics tells, summed over what is not asked for."""
+class MetricsSnapshot:
+    """The values of /metrics, summed over the labels that are not named."""
 
     def __init__(self, text: str) -> None:
         self._samples = [
@@ -177,17 +177,17 @@ class Figures:
         )
 
 
-async def read(gates: Gatehouse) -> Figures:
+async def read(gates: Gatehouse) -> MetricsSnapshot:
     await publish_figures(gates.world.services.database)
     answer = await gates.world.client.get("/metrics")
     assert answer.status_code == 200
-    return Figures(answer.text)
+    return MetricsSnapshot(answer.text)
 
 
 async def moved(
     gates: Gatehouse, doing: Callable[[], Any], asked: Iterable[tuple[str, dict[str, str]]]
 ) -> list[float]:
-    """By how much each of these, because of what is done."""
+    """The change of each of these metrics while something is done."""
     before = await read(gates)
     await doing()
     after = await read(gates)

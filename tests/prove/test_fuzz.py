@@ -106,7 +106,7 @@ def things(url: str, tenant: Tenant) -> dict[str, str]:
         client.put(
             f"/api/events/{event_id}/layout", json={"layout_id": layout_id}
         ).raise_for_status()
-        # A draft would be deleted by the fuzzing, and everything after that not be found.
+        # The fuzzing would delete a draft, and nothing after that would be found.
         make(f"/api/events/{event_id}/transitions", {"to": "published"})
         imported = client.post(
             f"/api/events/{event_id}/ticket-imports",
@@ -134,7 +134,7 @@ def things(url: str, tenant: Tenant) -> dict[str, str]:
 
 
 def a_device(url: str, tenant: Tenant, ids: dict[str, str]) -> str:
-    """Its key; one more device is among the ids."""
+    """Returns the key of a device; one more device is among the ids."""
     with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
 
         def pair() -> dict[str, str]:
@@ -171,7 +171,7 @@ def a_recovery(client: httpx.Client, tenant: Tenant, device_id: str) -> str:
 def an_alert(
     client: httpx.Client, tenant: Tenant, event_id: str, device: dict[str, str]
 ) -> tuple[str, str]:
-    """And the scan after which it was raised."""
+    """Makes the alert and the scan after which it was raised."""
     scan = {
         "ticket_code": "0000-0000-0000",
         "device_id": device["device_id"],
@@ -187,7 +187,7 @@ def an_alert(
 
 
 async def freeze_layout(services: Services, url: str, tenant: Tenant, ids: dict[str, str]) -> None:
-    """By a sale, or the fuzzing would take the event's layout away."""
+    """Freezes the layout by a sale; otherwise the fuzzing would remove the event's layout."""
     async with a_client(url) as client:
         office = Office(client, tenant)
         event = SeatedEvent(office, ids["event_id"], ids["venue_id"], ids["layout_id"], CONFIG)
@@ -205,7 +205,7 @@ def operations() -> dict[str, APIOperation[Any, Any, Any, Any]]:
 
 
 def labels() -> list[str]:
-    """Read by ourselves: to know its cases, schemathesis takes half a minute."""
+    """We read the labels ourselves: to know its cases, schemathesis takes half a minute."""
     paths = msgspec.json.decode(CONTRACT.read_bytes())["paths"]
     return [f"{method.upper()} {path}" for path, methods in paths.items() for method in methods]
 

@@ -1,4 +1,4 @@
-"""What the watch over the gates raised, and what people do with it."""
+"""Helpers: the alerts of an event, and what people do with them."""
 
 import asyncio
 from datetime import timedelta
@@ -10,11 +10,11 @@ from tests.scanning.support import Device, World
 
 UNKNOWN = "0000-0000-0000"
 A_WHILE = timedelta(seconds=6)
-"""Longer than for which a repetition is not written down."""
+"""A repetition after this time is written down again."""
 
 
 async def alerts(world: World, **query: str) -> list[dict[str, Any]]:
-    """When the watch has seen all that happened."""
+    """The alerts, once the watch has looked at everything that happened."""
     async with asyncio.timeout(20):
         await world.services.watch.is_idle()
     path = f"/api/scanning/events/{world.event_id}/alerts"
@@ -49,7 +49,7 @@ async def moved(world: World, alert: dict[str, Any], to: str, note: str = "") ->
 
 
 async def forged(world: World, device: Device) -> str:
-    """Somebody's code, with a signature that is not ours."""
+    """A scan of a genuine code with a signature that is not ours."""
     barcode = await world.barcode(await world.ticket())
     other = "A" if barcode[-20] != "A" else "B"
     assert await world.verdict(device, barcode[:-20] + other + barcode[-19:]) == "ticket_not_found"

@@ -1,4 +1,4 @@
-"""Writes contracts/manifests.json, by which every device is judged, in whatever language:
+"""Writes contracts/manifests.json, the cases that every device must pass, in every language:
 
     .venv/bin/python -m tests.scanning.manifest_cases >contracts/manifests.json
 
@@ -61,7 +61,7 @@ BARCODES = ["VG17K2M9QXD4F1A-NOT-SIGNED", "anything at all, \u00e9 and \U0001f39
 BEGIN = datetime(2026, 11, 16, 16, 0, tzinfo=UTC)
 END = datetime(2026, 11, 16, 22, 0, tzinfo=UTC)
 ODD = 'Caf\u00e9 "North" \\ \u2028 \U0001f39f \x07\x0b\b\f\n\r\t\x7f/ end'
-"""All that is written in its own way in JSON."""
+"""Characters that JSON writes in a form of its own."""
 
 
 def a_head(version: int, **changes: Any) -> Head:
@@ -125,7 +125,7 @@ def a_gate(
 
 
 def an_entry(number: int, **changes: Any) -> bytes:
-    """A ticket by its number; what is changed to `...` is left out."""
+    """The entry of the ticket with this number; a key that is changed to `...` is left out."""
     code = CODES[number % len(CODES)]
     usual: dict[str, Any] = {
         "ticket_id": UUID(int=(0x0190A1B2FFFF7000 << 64) | (0x8 << 60) | number),

@@ -1,4 +1,4 @@
-"""A device that asks for manifests and believes nothing."""
+"""A device that asks for manifests and verifies each of them."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ DECODERS = {
 
 
 async def fetch(world: World, device: Device, event_id: Any = None, **more: Any) -> httpx.Response:
-    """As the server sends it, not decoded."""
+    """The answer as the server sends it, not decoded."""
     headers = device.headers | more.pop("headers", {})
     path = f"/api/scanning/events/{event_id or world.event_id}/manifest"
     async with world.client.stream("GET", path, headers=headers, params=more) as answer:
@@ -38,7 +38,7 @@ async def fetch(world: World, device: Device, event_id: Any = None, **more: Any)
 
 @dataclass
 class Reader:
-    """Keeps the last manifest that it could verify."""
+    """This reader keeps the last manifest that it could verify."""
 
     world: World
     device: Device
@@ -66,7 +66,7 @@ class Reader:
         return answer
 
     async def update(self) -> httpx.Response:
-        """By a delta, which leads to exactly what there is."""
+        """Updates by a delta, and checks that it leads to exactly the present manifest."""
         answer = await fetch(self.world, self.device, since=self.version)
         if answer.status_code == 304:
             return answer

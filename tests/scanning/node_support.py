@@ -1,4 +1,4 @@
-"""A second node on the same database, and sockets of staff and of devices."""
+"""Helpers: a second node on the same database, and sockets of staff and of devices."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ async def another_node(
     master_key: MasterKey = MASTER_KEY,
     redis_url: str | None = None,
 ) -> AsyncIterator[World]:
-    """The same event, as another process has it."""
+    """The same event, as another process sees it."""
     async with (
         a_node(database_url, clock, redis_url, master_key=master_key) as services,
         serving(services) as url,
@@ -37,7 +37,7 @@ async def another_node(
 
 
 async def eventually(is_so: Callable[[], bool]) -> None:
-    """For what one node hears from another."""
+    """Waits until one node has learned from another what `is_so` asks."""
     async with asyncio.timeout(10):
         while not is_so():
             await asyncio.sleep(0.005)
@@ -59,7 +59,7 @@ async def socket(
 
 
 async def hear(connection: ClientConnection, topic: str) -> dict[str, Any]:
-    """What comes next about this topic."""
+    """The next message about this topic."""
     async with asyncio.timeout(10):
         while True:
             frame = json.loads(await connection.recv())
@@ -73,13 +73,13 @@ async def subscribe(connection: ClientConnection, topic: str) -> dict[str, Any]:
 
 
 async def unsubscribe(connection: ClientConnection, topic: str) -> None:
-    """And until that was read."""
+    """Unsubscribes, and waits until the server has read it."""
     await connection.send(json.dumps({"type": "unsubscribe", "topic": topic}))
     await subscribe(connection, "nothing")
 
 
 async def closed_with(connection: ClientConnection) -> int:
-    """IdempotencyKey the server has closed it."""
+    """The code with which the server closed the connection, once it has."""
     with pytest.raises(websockets.ConnectionClosed) as closed:
         async with asyncio.timeout(10):
             while True:

@@ -70,7 +70,6 @@ def a_gate_at(event_id: UUID = EVENT, id_: UUID = GATE, **more: Any) -> Scanning
         "event_status": "live",
         "event_ends_at": DAY.ends_at,
         "event_capacity": 1_000,
-        "event_version": 1,
         "layout_id": None,
         "lineage_id": None,
         "dedup_window_s": None,
@@ -183,7 +182,7 @@ def a_result(
     stateless_reason: Reason | None = None,
     **more: Any,
 ) -> SyncResult:
-    """A scan of a delivery that is new, one a minute, and as it should be but for this."""
+    """A new scan of a delivery, one a minute, without faults except for the given changes."""
     ago = timedelta(minutes=number % 60) if ago is None else ago
     scan = an_offline_scan(number, "AAAA-AAAA-AAAA", ago)
     ticket = None if ticket_id is None else a_ticket(0, id=ticket_id)
@@ -225,7 +224,7 @@ def a_result(
 
 
 def suspicions(results: list[SyncResult], **more: Any) -> list[Suspicion]:
-    """What is suspected of a delivery of these."""
+    """What the rules suspect of a delivery with these results."""
     batch = BatchSync(
         id=UUID(int=1),
         batch_id=BATCH,

@@ -1,9 +1,9 @@
-"""Writes contracts/offline_decisions.json, by which every device is judged that decides alone:
+"""Writes contracts/offline_decisions.json, the cases that every device must pass which decides alone:
 
     .venv/bin/python -m tests.scanning.offline_cases >contracts/offline_decisions.json
 
-Nothing in it is random. The keys are for this file only. What each case leads to is written here by
-hand; only what is shown beside it is computed.
+Nothing in it is random. The keys are for this file only. The result of each case is written here by
+hand; only what the screen shows beside it is computed.
 """
 
 import sys
@@ -37,7 +37,7 @@ CODES = {SEATED: "7K2M-9QXD-4F1A", STANDING: "3KQR-7F92-4M1X", SINCE: "ABCD-EFGH
 CODE_KEY = sha256(b"voelgoed contract code key").digest()
 FRIDAY, SATURDAY = "2026-06-05", "2026-06-06"
 NOON = "2026-06-05T12:00:00.000000Z"
-"""When the manifest was made."""
+"""The moment at which the manifest was made."""
 
 
 def a_key(number: int) -> Ed25519PrivateKey:
@@ -105,7 +105,7 @@ def a_type(number: int, **changes: Any) -> dict[str, Any]:
 
 
 def types(**field: Any) -> dict[str, Any]:
-    """Of the second type, that of the field."""
+    """The ticket types; the second is that of the field."""
     return {
         "ticket_types": [a_type(1, entry_limit=1, gate_ids=["north"]), a_type(2, **field)],
     }
@@ -137,7 +137,7 @@ def tickets(seated: dict[str, Any] | None = None, **standing: Any) -> dict[str, 
 
 
 def came(at: str, gate: str = "north", entries: int = 1, **more: Any) -> dict[str, Any]:
-    """As an entry of a manifest tells it."""
+    """What an entry of a manifest says of a ticket that came in."""
     usual = {"status": "scanned", "entries": entries, "day": at[:10], "day_entries": entries}
     return usual | {"last_scanned_at": at, "last_gate": gate, "is_inside": True} | more
 
@@ -181,25 +181,25 @@ BASE: dict[str, Any] = {
 }
 EVENING = BASE["at"]
 LEFT = "2026-06-05T17:59:00.000000Z"
-"""A minute before that."""
+"""A moment one minute earlier."""
 ADMITTED = "admitted"
 STANDS = {"text": of_the_field(STANDING)}
 NEW = {"text": of_the_field()}
 FULL = gates(hard_capacity_limit=2) | {"occupancy": [{"gate_id": "north", "inside": 1}]}
-"""CapacityCheck for one more."""
+"""A gate that has room for one more person."""
 
 
 def cases() -> dict[str, tuple[dict[str, Any], str]]:
     return {
-        **what_is_shown(),
-        **what_the_rule_says(),
-        **what_was_sold_since(),
-        **whom_the_device_let_in(),
-        **how_many_are_inside(),
+        **cases_of_presented_texts(),
+        **cases_of_the_rule(),
+        **cases_of_tickets_sold_since(),
+        **cases_of_own_scans(),
+        **cases_of_capacity(),
     }
 
 
-def what_is_shown() -> dict[str, tuple[dict[str, Any], str]]:
+def cases_of_presented_texts() -> dict[str, tuple[dict[str, Any], str]]:
     code = CODES[SEATED]
     return {
         "a barcode of the manifest": ({}, ADMITTED),
@@ -267,7 +267,7 @@ def what_is_shown() -> dict[str, tuple[dict[str, Any], str]]:
     }
 
 
-def what_the_rule_says() -> dict[str, tuple[dict[str, Any], str]]:
+def cases_of_the_rule() -> dict[str, tuple[dict[str, Any], str]]:
     def seated(**changes: Any) -> dict[str, Any]:
         return {"manifest": tickets(changes)}
 
@@ -358,7 +358,7 @@ def what_the_rule_says() -> dict[str, tuple[dict[str, Any], str]]:
     }
 
 
-def what_was_sold_since() -> dict[str, tuple[dict[str, Any], str]]:
+def cases_of_tickets_sold_since() -> dict[str, tuple[dict[str, Any], str]]:
     return {
         "sold since": (NEW, ADMITTED),
         "sold since, with a seat": ({"text": a_barcode(SINCE)}, ADMITTED),
@@ -419,7 +419,7 @@ def what_was_sold_since() -> dict[str, tuple[dict[str, Any], str]]:
     }
 
 
-def whom_the_device_let_in() -> dict[str, tuple[dict[str, Any], str]]:
+def cases_of_own_scans() -> dict[str, tuple[dict[str, Any], str]]:
     morning, later = "2026-06-05T11:00:00.000000Z", "2026-06-05T17:58:00.000000Z"
     twice = {"manifest": tickets(entry_limit=2, **came(morning))}
     acknowledged = mine(morning, acknowledged_at="2026-06-05T11:00:01.000000Z")
@@ -565,7 +565,7 @@ def whom_the_device_let_in() -> dict[str, tuple[dict[str, Any], str]]:
     }
 
 
-def how_many_are_inside() -> dict[str, tuple[dict[str, Any], str]]:
+def cases_of_capacity() -> dict[str, tuple[dict[str, Any], str]]:
     def at_north(*own: dict[str, Any], **changes: Any) -> dict[str, Any]:
         return STANDS | {"manifest": FULL | changes, "own": list(own)}
 
@@ -676,8 +676,8 @@ def expected(given: dict[str, Any]) -> dict[str, Any]:
     decision = decided(given)
     if isinstance(decision, str):
         return {"undecided": decision}
-    told = msgspec.to_builtins(decision)
-    verdict, shown = told.pop("verdict"), told.pop("shown")
+    result = msgspec.to_builtins(decision)
+    verdict, shown = result.pop("verdict"), result.pop("shown")
     for said in ("left_at", "may_return_at"):
         if (moment := getattr(decision.verdict, said)) is not None:
             verdict[said] = f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
@@ -686,7 +686,7 @@ def expected(given: dict[str, Any]) -> dict[str, Any]:
     shown = {name: value for name, value in shown.items() if value}
     return {
         **{name: value for name, value in verdict.items() if value is not None},
-        **{name: value for name, value in told.items() if value not in (None, False)},
+        **{name: value for name, value in result.items() if value not in (None, False)},
         **({"shown": shown} if shown else {}),
     }
 

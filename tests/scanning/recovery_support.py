@@ -1,4 +1,4 @@
-"""Files of what devices could not send."""
+"""Helpers: files of scans that devices could not send."""
 
 from typing import Any
 from uuid import UUID
@@ -58,7 +58,7 @@ async def revoke(world: World, device: Device) -> None:
 async def scan_history_of(
     world: World, ticket: Ticket, scans: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """All that scans of a ticket amount to, each named by its place in the list."""
+    """The scan history of a ticket, each scan named by its place in the list."""
     names = {UUID(scan["scan_id"]): at for at, scan in enumerate(scans)}
     [kept] = await world.rows(
         """

@@ -1,4 +1,4 @@
-"""Writes contracts/scan_signatures.json, by which every device's signatures are judged:
+"""Writes contracts/scan_signatures.json, the cases that every device's signatures must pass:
 
     .venv/bin/python -m tests.scanning.signature_cases >contracts/scan_signatures.json
 

@@ -1,4 +1,4 @@
-"""Builders: an event that is live, gates that are open, tickets that are sold, devices."""
+"""Builders: a live event, open gates, sold tickets, devices."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -36,7 +36,7 @@ class Device:
 
 @dataclass
 class World:
-    """As one node sees it."""
+    """An event with its gates, seen through one node."""
 
     services: Services
     client: httpx.AsyncClient
@@ -60,7 +60,7 @@ class World:
         return (await self.sales.sell(seat)).tickets[0]
 
     async def tickets(self, count: int) -> list[Ticket]:
-        """For the floor; ten at most are sold together."""
+        """Tickets for the floor; at most ten are sold together."""
         sold: list[Ticket] = []
         while len(sold) < count:
             some = min(10, count - len(sold))
@@ -86,7 +86,7 @@ class World:
         return device
 
     async def begin(self) -> None:
-        """The event's first day has begun, whatever the clock says, so that scans of these days count."""
+        """Lets the event's first day begin, whatever the clock says, so that scans of these days count."""
         await self.rows(
             """
             UPDATE event_day SET starts_at = least(starts_at, $2::timestamptz - interval '2 days')
@@ -98,7 +98,7 @@ class World:
         )
 
     async def was_here_before(self, device: Device) -> None:
-        """The device has been at its gate for two days, so that it can bring scans of that time."""
+        """Makes the device stand at its gate for two days, so that it can deliver scans of that time."""
         await self.rows(
             """
             INSERT INTO device_assignment (organization_id, id, device_id, gate_id, event_id, from_at,
@@ -120,14 +120,14 @@ class World:
         }
 
     async def scan(self, device: Device, code: str, **more: Any) -> httpx.Response:
-        """The answer, when also what follows from it has happened."""
+        """The answer, after everything that follows from the scan has happened."""
         body = self.body(device, code, **more)
         answer = await self.client.post("/api/scans", json=body, headers=device.headers)
         await self.services.scans.is_idle()
         return answer
 
     async def verdict(self, device: Device, code: str, **more: Any) -> str:
-        """`admitted`, or why not."""
+        """`admitted`, or the reason why not."""
         answer = await self.scan(device, code, **more)
         assert answer.status_code in (200, 404), answer.text
         body = answer.json()
@@ -143,7 +143,8 @@ class World:
             return [dict(row) for row in await tx.connection.fetch(query, *values)]
 
     async def inside(self) -> dict[str, int]:
-        """Of all days: at the event, at gates by their code, in zones by their id."""
+        """The number of people inside over all days: at the event, at gates by their code, in zones by
+        their id."""
         names = {gate.id: gate.code for gate in self.gates} | {self.event_id: "event"}
         counts: dict[str, int] = {}
         for row in await self.rows("SELECT scope_id, inside FROM occupancy"):
@@ -163,7 +164,7 @@ async def a_world(
     is_begun: bool = True,
     **types: Any,
 ) -> World:
-    """`gate` is about all gates, `types` about the ticket types."""
+    """`gate` holds settings for all gates, `types` settings for the ticket types."""
     sold = await sales(services, tenant, seats=seats, **types)
     database, caller = services.database, tenant.caller("owner")
     made: list[Gate] = []
@@ -181,4 +182,4 @@ async def a_world(
 
 
 LATER = timedelta(seconds=301)
-"""Than the usual window."""
+"""A time that is longer than the usual duplicate window."""

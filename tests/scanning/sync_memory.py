@@ -1,4 +1,4 @@
-"""A store in memory for the offline core: what a plan writes is what the next decision is made from.
+"""A store in memory for the offline core: the next decision is made from what a plan has written.
 
 It keeps what the tables keep and reads it as store/offline.py does, so that thousands of deliveries can be
 decided without a database.
@@ -65,7 +65,7 @@ def request(
     now: datetime = NOW,
     measured: timedelta | None = timedelta(),
 ) -> SyncRequest:
-    """A delivery, as the pipeline receives it from a device whose clock is right."""
+    """A delivery as the pipeline receives it from a device whose clock is right."""
     offset = timedelta() if measured is None else measured
     batch = SignedBatch(
         device_id=device_id,
@@ -106,10 +106,10 @@ class MemoryStore:
         self._ahead: dict[UUID, datetime] = {}
         self.suspicions: list[Suspicion] = []
         self.read_whole = 0
-        """How often whole histories had to be read because a scan came before a checkpoint."""
+        """The number of whole histories that were read because a scan came before a checkpoint."""
 
-    def bring(self, *requests: SyncRequest, now: datetime = NOW) -> SyncPlan:
-        """Decides about deliveries that come together, and keeps what became of them."""
+    def deliver(self, *requests: SyncRequest, now: datetime = NOW) -> SyncPlan:
+        """Decides deliveries that arrive together, and stores the results."""
         plan = decide(requests, self.facts(), now, self._ids)
         if plan.needs_whole:
             self.read_whole += 1
@@ -145,7 +145,7 @@ class MemoryStore:
         return [each.id for each in self._scans.values() if self._recorded(each).is_waiting]
 
     def annul(self, scan_id: UUID) -> None:
-        """As a supervisor does; what is not in any history stays as it is."""
+        """Annuls a scan as a supervisor does; a scan that is in no history stays as it is."""
         facts = self.facts(is_whole=True)
         for ticket in facts.tickets:
             before = facts.histories.get(ticket.id, ())
@@ -170,7 +170,7 @@ class MemoryStore:
         )
 
     def keep(self, scan: Scan) -> None:
-        """A scan that was admitted at a gate that was online, or by hand."""
+        """Stores a scan that a gate admitted online, or that somebody admitted by hand."""
         facts = self.facts(is_whole=True)
         [ticket] = [each for each in facts.tickets if each.id == scan.ticket_id]
         before = facts.histories.get(ticket.id, ())
@@ -247,9 +247,9 @@ class MemoryStore:
         self._ahead |= plan.ahead
 
     def tables(self) -> dict[str, Any]:
-        """What there is in the end, by whatever way it became known."""
+        """The final tables, which do not depend on the order in which scans became known."""
         return {
-            "tickets": [_told(each) for each in self._tickets.values()],
+            "tickets": [_answered(each) for each in self._tickets.values()],
             "resolutions": self.resolutions(),
             "conflicts": self.conflicts(),
             "counts": {key: count for key, count in self._counts.items() if count},
@@ -260,7 +260,7 @@ class MemoryStore:
         return {id_: found[id_] for id_ in sorted(found) if id_ not in self._annulled}
 
     def conflicts(self) -> set[tuple[UUID, UUID]]:
-        """The scan that loses, and the one that wins."""
+        """The loser and the winner of each conflict."""
         return {(each.scan_id, each.winner_scan_id) for each in self._conflicts.values()}
 
     def count(self, scope_id: UUID, what: str) -> int:
@@ -314,5 +314,5 @@ def _attended(ticket: ScannedTicket, attendance: Attendance) -> ScannedTicket:
     )
 
 
-def _told(ticket: ScannedTicket) -> dict[str, Any]:
+def _answered(ticket: ScannedTicket) -> dict[str, Any]:
     return msgspec.structs.asdict(ticket)

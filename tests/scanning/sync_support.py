@@ -1,4 +1,4 @@
-"""What devices bring after a time without network."""
+"""Helpers: scans that devices deliver after a time without a network."""
 
 import json
 from datetime import datetime, timedelta
@@ -36,7 +36,7 @@ async def signed(
     key: str | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    """A scan as a device signs it, made so long ago."""
+    """A scan, made so long ago, as a device signs it."""
     scan = {
         "scan_id": str(uuid4()),
         "ticket_id": str(ticket.id) if ticket else None,
@@ -111,7 +111,7 @@ async def send_queue(
     return await world.client.post("/api/scans/sync", json=body, headers=device.headers | headers)
 
 
-async def bring(
+async def deliver(
     world: World, device: Device, *scans: dict[str, Any], **more: Any
 ) -> dict[str, Any]:
     answer = await send_queue(world, device, offline_batch(world, device, *scans, **more))

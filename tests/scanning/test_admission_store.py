@@ -1,53 +1,24 @@
 """The statements of online scans: what they read, and when they write nothing."""
 
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import asyncpg
 import pytest
 
-from tests.scanning.support import Device, World, a_world
+from tests.scanning.admission_support import a_request, facts_of
+from tests.scanning.support import World, a_world
 from tests.support import Tenant
-from voelgoed.accounts.model import Caller
 from voelgoed.infra.database import Transaction
 from voelgoed.scanning.model.admission import (
-    AdmissionFacts,
     AdmissionPlan,
-    DeviceCredential,
     LastEntry,
     ScanRequest,
 )
 from voelgoed.scanning.rules.admit_batch import decide, stations_of
-from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.store.admission import read_facts, read_stations, write_plan
 from voelgoed.scanning.store.occupancy import read_gate_levels
 
 UNKNOWN = "ZZZZ-0000-0009"
-
-
-def a_request(world: World, device: Device, text: str, **more: UUID) -> ScanRequest:
-    caller = Caller(kind="device", id=device.id, organization_id=world.tenant.id)
-    return ScanRequest(
-        caller=caller,
-        by=DeviceCredential(1, device.id),
-        scan_id=more.get("scan_id") or uuid4(),
-        audit_id=uuid4(),
-        text=text,
-        presented=read_presented(text),
-        direction="entry",
-        scanned_at=world.now,
-        received_at=world.now,
-    )
-
-
-async def facts_of(
-    world: World, *requests: ScanRequest, hints: dict[str, LastEntry] | None = None
-) -> AdmissionFacts:
-    async with world.services.database.at_once(world.tenant.id) as tx:
-        for _ in range(3):  # what is remembered of stations may be old, or too little
-            facts = await world.services.scans._load(tx, requests, hints or {})
-            if facts is not None:
-                return facts
-    raise AssertionError("the stations change all the time")
 
 
 async def planned(world: World, *requests: ScanRequest) -> AdmissionPlan:
@@ -108,7 +79,7 @@ async def test_a_plan_is_written_once(world: World):
 async def test_nothing_is_read_or_written_in_the_name_of_another_organisation(
     world: World, other_tenant: Tenant
 ):
-    """On a connection that is set to another, such as by a proxy that hands connections around."""
+    """A connection may be set to another organisation, for example by a proxy that shares connections."""
     device = await world.device()
     request = a_request(world, device, UNKNOWN)
     plan = await planned(world, request)
@@ -124,7 +95,7 @@ async def test_nothing_is_read_or_written_in_the_name_of_another_organisation(
     with pytest.raises(asyncpg.PostgresError, match="another organisation"):
         async with database.at_once(world.tenant.id) as tx:
             await set_to_another(tx)
-            await read_facts(tx, [request], {}, stations)
+            await read_facts(tx, [request], {}, stations, {})
     with pytest.raises(asyncpg.PostgresError, match="another organisation"):
         async with database.at_once(world.tenant.id) as tx:
             await set_to_another(tx)
@@ -151,7 +122,7 @@ async def test_a_ticket_with_a_hint_is_not_read(world: World):
     assert facts.gates.keys() >= {device.gate.id, world.gates[1].id}
 
 
-async def test_the_keys_of_a_ticket_of_another_event_are_read_where_its_barcode_needs_them(
+async def test_keys_of_another_event_are_read_where_a_barcode_of_its_tickets_needs_them(
     world: World,
 ):
     elsewhere = await a_world(world.services, world.client, world.tenant)

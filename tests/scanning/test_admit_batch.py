@@ -88,7 +88,6 @@ def a_scanning_gate(gate_id: UUID = NORTH, **more: Any) -> ScanningGate:
         "event_status": "live",
         "event_ends_at": DAYS[-1].ends_at,
         "event_capacity": 500,
-        "event_version": 1,
         "layout_id": None,
         "lineage_id": None,
         "dedup_window_s": WINDOW_S,
@@ -175,6 +174,7 @@ def a_request(
         "caller": caller,
         "by": by,
         "scan_id": UUID(int=1_000 + number),
+        "sent_id": str(UUID(int=1_000 + number)),
         "audit_id": UUID(int=2_000 + number),
         "text": text,
         "presented": read_presented(text),
@@ -186,7 +186,7 @@ def a_request(
 
 
 def verdict_of(decision: ScanDecision) -> str:
-    """`admitted`, why not, or the code of a refusal."""
+    """`admitted`, the reason why not, or the code of a refusal."""
     if decision.refusal is not None:
         return decision.refusal.code
     assert decision.scan is not None
@@ -205,7 +205,7 @@ def refusal_of(request: ScanRequest, facts: AdmissionFacts) -> Refusal | None:
 
 
 def ticket_of(case: Case) -> ScannedTicket | None:
-    """None where there is none in the case."""
+    """The ticket of a case; None while the case has no ticket."""
     ticket, history = case.ticket, case.history
     if ticket is None:
         return None
@@ -232,9 +232,9 @@ def ticket_of(case: Case) -> ScannedTicket | None:
     )
 
 
-def is_as_kept(case: Case) -> bool:
-    """Whether a ticket's row can say what the case says of the past: its last day alone, and nothing
-    from the future, which the core would come after."""
+def fits_in_a_row(case: Case) -> bool:
+    """Whether a ticket's row can hold the past of the case: its last day alone, and nothing from the
+    future, because the core would place itself after that."""
     ticket, last = ticket_of(case), case.history.last_scanned_at
     if ticket is not None:
         kept = history_of(attendance_of(ticket))
@@ -244,7 +244,7 @@ def is_as_kept(case: Case) -> bool:
     return last is None or last < case.attempt.at
 
 
-KEPT_CASES = [case for case in CASES if is_as_kept(case_of(case["with"]))]
+KEPT_CASES = [case for case in CASES if fits_in_a_row(case_of(case["with"]))]
 
 
 def test_most_cases_can_be_kept_in_a_row():
@@ -334,7 +334,7 @@ def test_a_clock_may_be_five_minutes_off(seconds: int, is_refused: bool):
 # Barcodes.
 
 
-def test_of_a_tickets_barcodes_only_the_last_is_valid():
+def test_only_the_last_barcode_of_a_ticket_is_valid():
     ticket = a_ticket(issue=2, barcode_hash=barcode_hash(a_barcode(issue=2)).hex())
     plan = decide(
         [a_request(a_barcode()), a_request(a_barcode(issue=2), 2)], facts_with(ticket), NOW
@@ -358,7 +358,7 @@ def test_a_barcode_of_another_ticket_with_this_code_is_forged():
 # Overrides.
 
 
-def test_a_supervisor_overrides_what_the_rule_says_of_a_valid_ticket():
+def test_a_supervisor_overrides_the_rule_for_a_valid_ticket():
     facts = facts_with(a_ticket(), gates=[a_scanning_gate(status="closed")])
     plan = decide([a_request(override_at=NORTH)], facts, NOW)
     [decided] = plan.decisions
@@ -454,8 +454,8 @@ def test_what_redis_remembers_is_enough_with_a_genuine_barcode():
 
 
 @given(st.integers(-2 * WINDOW_S, 2 * WINDOW_S))
-def test_a_hint_never_says_otherwise_than_its_ticket(seconds: int):
-    """Also where the last entry lies in the future, by another machine's clock."""
+def test_a_decision_by_hint_never_contradicts_the_ticket(seconds: int):
+    """This holds also where the last entry lies in the future, by another machine's clock."""
     last = NOW - timedelta(seconds=seconds)
     ticket = a_ticket(
         status="scanned",
@@ -480,7 +480,7 @@ def test_a_hint_never_says_otherwise_than_its_ticket(seconds: int):
 # Many at once.
 
 
-def test_twins_in_a_batch_are_one_scan():
+def test_two_requests_with_one_id_in_a_batch_are_one_scan():
     plan = decide([a_request(), a_request()], facts_with(a_ticket()), NOW)
     assert verdicts(plan) == ["admitted", "admitted"]
     assert [each.is_new for each in plan.decisions] == [True, False]
@@ -516,7 +516,7 @@ def known_scan(scan: Scan, *, is_annulled: bool = False) -> KnownScan:
 
 
 def written(facts: AdmissionFacts, plan: AdmissionPlan) -> AdmissionFacts:
-    """The facts after the plan was written, as PostgreSQL would give them."""
+    """The facts after the plan was written, as PostgreSQL would return them."""
     gates = facts.gates
     tickets = dict(facts.tickets)
     by_id = {ticket.id: ticket for ticket in tickets.values()}
@@ -568,7 +568,7 @@ batches = st.lists(
 
 
 @given(batches)
-def test_deciding_at_once_is_deciding_one_by_one(requests: list[ScanRequest]):
+def test_deciding_a_batch_gives_the_same_as_deciding_one_by_one(requests: list[ScanRequest]):
     together, facts = decide(requests, CROWD, NOW), CROWD
     for number, (request, decided) in enumerate(zip(requests, together.decisions, strict=True)):
         alone = decide([request], facts, NOW + number * MOMENT)
@@ -587,7 +587,7 @@ def test_deciding_at_once_is_deciding_one_by_one(requests: list[ScanRequest]):
 
 
 @given(batches)
-def test_what_was_decided_is_answered_as_before(requests: list[ScanRequest]):
+def test_a_decided_scan_is_answered_as_before(requests: list[ScanRequest]):
     first = decide(requests, CROWD, NOW)
     again = decide(requests, written(CROWD, first), NOW + timedelta(hours=1))
     assert again.scans == []
@@ -598,7 +598,7 @@ def test_what_was_decided_is_answered_as_before(requests: list[ScanRequest]):
             assert (after.scan.id, verdict_of(after)) == (before.scan.id, verdict_of(before))
 
 
-def test_who_was_not_seen_leaving_yesterday_counts_against_a_hard_limit():
+def test_people_not_seen_leaving_yesterday_count_against_a_hard_limit():
     yesterday = TODAY - timedelta(days=1)
     gate = a_scanning_gate(hard_capacity_limit=8)
     facts = facts_with(
@@ -656,7 +656,7 @@ def test_a_person_without_a_right_to_be_inside_may_leave():
 
 
 @given(batches, st.integers(0, LIMIT))
-def test_a_gate_with_a_limit_never_lets_in_more(requests: list[ScanRequest], inside: int):
+def test_a_gate_with_a_limit_never_admits_more(requests: list[ScanRequest], inside: int):
     by_rule = [each for each in requests if not isinstance(each.by, Override)]
     facts = msgspec.structs.replace(CROWD, inside={NORTH: {TODAY: inside}})
     plan = decide(by_rule, facts, NOW)
@@ -678,9 +678,9 @@ def test_a_gate_with_a_limit_never_lets_in_more(requests: list[ScanRequest], ins
 
 
 @given(batches)
-def test_a_plan_is_whole(requests: list[ScanRequest]):
-    """Each request has its decision, each new scan its row, its counts and its audit entry; of one
-    ticket at most one entry is admitted by the rule within the window."""
+def test_a_plan_is_complete(requests: list[ScanRequest]):
+    """Each request has its decision, each new scan its row, its counts and its audit entry; for one ticket
+    the rule admits at most one entry within the window."""
     plan = decide(requests, CROWD, NOW)
     assert [each.request for each in plan.decisions] == requests
     new = [each.scan for each in plan.decisions if each.is_new]
@@ -698,18 +698,18 @@ def test_a_plan_is_whole(requests: list[ScanRequest]):
     assert moments == sorted(set(moments))
 
 
-def test_counts_are_told_as_they_were_after_each_scan():
+def test_each_answer_has_the_counts_right_after_its_scan():
     codes = CODES[:3]
     facts = facts_with(*(a_ticket(code) for code in codes))
     plan = decide([a_request(code, at) for at, code in enumerate(codes)], facts, NOW)
-    others = 10  # inside already, when it is written
+    others = 10  # the person is inside already when the plan is written
     counts = [msgspec.structs.replace(each, inside=each.inside + others) for each in plan.counts]
-    told = [each.scan for each in with_counts(plan, counts)]
-    assert [scan.gate_current for scan in told if scan] == [11, 12, 13]
-    assert [scan.event_current for scan in told if scan] == [11, 12, 13]
+    answered = [each.scan for each in with_counts(plan, counts)]
+    assert [scan.gate_current for scan in answered if scan] == [11, 12, 13]
+    assert [scan.event_current for scan in answered if scan] == [11, 12, 13]
 
 
-def test_it_can_be_called_thousands_of_times():
+def test_the_core_can_be_called_thousands_of_times():
     times, step = 3_000, timedelta(seconds=WINDOW_S)
     gate = a_scanning_gate(event_ends_at=NOW + times * step)
     facts = facts_with(a_ticket(), gates=[gate])

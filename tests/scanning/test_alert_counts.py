@@ -1,4 +1,4 @@
-"""Alerts count every person and every scan, however many come at once."""
+"""Alerts count every person and every scan, however many arrive in one delivery."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -55,20 +55,20 @@ def admitted_wrongly(number: int, ticket: int) -> SyncResult:
 
 def test_every_ticket_of_a_delivery_has_its_alert():
     found = [admitted_wrongly(number, number) for number in range(TICKETS_ALERTED_MAX)]
-    told = merge_suspicions(invalid(found))
-    assert [each.subject_id for each in told] == [UUID(int=n) for n in range(len(found))]
+    raised = merge_suspicions(invalid(found))
+    assert [each.subject_id for each in raised] == [UUID(int=n) for n in range(len(found))]
 
 
-def test_more_tickets_than_anybody_reads_are_one_alert_with_count_and_list():
+def test_more_tickets_than_a_list_shows_are_one_alert_with_count_and_list():
     found = [admitted_wrongly(number, number) for number in range(TICKETS_ALERTED_MAX + 1)]
-    [told] = invalid([*found, admitted_wrongly(TICKETS_ALERTED_MAX + 1, 0)])
-    assert (told.subject_type, told.subject_id) == ("batch", told.details["batch_id"])
-    assert told.details["device_id"] == DEVICE
-    assert told.occurrences == TICKETS_ALERTED_MAX + 2
-    occasions = told.details["occasions"]
+    [raised] = invalid([*found, admitted_wrongly(TICKETS_ALERTED_MAX + 1, 0)])
+    assert (raised.subject_type, raised.subject_id) == ("batch", raised.details["batch_id"])
+    assert raised.details["device_id"] == DEVICE
+    assert raised.occurrences == TICKETS_ALERTED_MAX + 2
+    occasions = raised.details["occasions"]
     assert isinstance(occasions, list)
     assert len(occasions) == TICKETS_ALERTED_MAX + 2
-    assert told.details["device_name"] == "iPad"
+    assert raised.details["device_name"] == "iPad"
 
 
 async def test_repeats_within_five_seconds_are_counted(world: World):

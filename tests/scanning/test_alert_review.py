@@ -1,4 +1,4 @@
-"""Alerts as people have them: one at a time about the same, followed, looked at, resolved."""
+"""Alerts as people see them: one open alert per subject, followed, acknowledged, resolved."""
 
 from uuid import uuid4
 
@@ -8,7 +8,9 @@ from tests.scanning.support import World
 from tests.support import MovableClock, Tenant
 
 
-async def test_what_goes_on_is_one_alert_that_counts_every_time(world: World, clock: MovableClock):
+async def test_a_continuing_problem_is_one_alert_that_counts_each_time(
+    world: World, clock: MovableClock
+):
     device = await world.device()
     for _ in range(3):
         await world.scan(device, UNKNOWN)
@@ -36,7 +38,7 @@ async def test_a_scan_sent_again_is_not_noticed_again(world: World, clock: Movab
     assert alert["occurrences"] == 1
 
 
-async def test_who_runs_the_gates_hears_of_an_alert_each_time(world: World, clock: MovableClock):
+async def test_staff_who_run_the_gates_receive_each_alert(world: World, clock: MovableClock):
     device, topic = await world.device(), f"alerts:{world.event_id}"
     async with socket(world, world.tenant.as_("gate_supervisor")) as connection:
         assert (await subscribe(connection, topic))["type"] == "subscribed"
@@ -101,7 +103,7 @@ async def test_an_alert_is_acknowledged_resolved_and_opened_again(world: World):
     assert entries[0]["actor_id"] == world.tenant.users["gate_supervisor"]
 
 
-async def test_one_that_was_raised_again_is_not_opened_again(world: World, clock: MovableClock):
+async def test_an_alert_that_was_raised_again_is_not_reopened(world: World, clock: MovableClock):
     device = await world.device()
     await world.scan(device, UNKNOWN)
     [first] = await alerts(world)

@@ -1,4 +1,4 @@
-"""What is raised from real scans."""
+"""The alerts that real scans raise."""
 
 from datetime import timedelta
 
@@ -51,7 +51,7 @@ async def test_impossible_travel_between_two_nodes(
         assert [alert["kind"] for alert in await alerts(other)] == ["impossible_travel"]
 
 
-async def test_a_journey_after_an_annulled_admission_is_possible(world: World):
+async def test_travel_after_an_annulled_admission_is_possible(world: World):
     ticket, here, there = (
         await world.ticket(),
         await world.device(),
@@ -76,7 +76,7 @@ async def test_repeated_duplicates_from_the_sixth_on(world: World):
     assert (alert["kind"], alert["subject_id"]) == ("repeated_duplicates", str(ticket.id))
 
 
-async def test_duplicates_of_hours_ago_do_not_count(world: World, clock: MovableClock):
+async def test_duplicates_from_hours_ago_do_not_count(world: World, clock: MovableClock):
     await put_policy(world, dedup_window_s=86_400)
     ticket, device = await world.ticket(), await world.device()
     for _ in range(1 + 5):
@@ -104,7 +104,7 @@ async def test_high_velocity_when_a_minute_has_more_scans_than_allowed(
     assert (alert["subject_type"], alert["subject_id"]) == ("gate", str(device.gate.id))
 
 
-async def test_an_unknown_ticket_alerts_security(world: World):
+async def test_an_unknown_ticket_raises_an_alert(world: World):
     device = await world.device()
     assert await world.verdict(device, UNKNOWN) == "ticket_not_found"
     [alert] = await alerts(world)
@@ -120,7 +120,7 @@ async def test_a_forged_barcode_is_critical(world: World):
     assert alert["subject_id"] == str(device.id)
 
 
-async def test_a_clock_that_is_off(world: World):
+async def test_a_wrong_clock_raises_an_alert(world: World):
     device, ticket = await world.device(), await world.ticket()
     off = (world.now - timedelta(seconds=400)).isoformat()
     answer = await world.scan(device, ticket.code, scanned_at=off)

@@ -1,4 +1,4 @@
-"""The words of an answer."""
+"""The texts of an answer."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,7 +19,7 @@ AT = datetime(2026, 6, 5, 18, 0, tzinfo=UTC)
         (7_201, None, "Left 3 h ago."),
     ],
 )
-def test_whoever_left_hears_how_long_ago_and_when_they_may_return(
+def test_a_person_who_left_learns_how_long_ago_and_when_to_return(
     left_ago_s: float, return_in_s: float | None, said: str
 ):
     left_at = AT - timedelta(seconds=left_ago_s)
@@ -28,7 +28,7 @@ def test_whoever_left_hears_how_long_ago_and_when_they_may_return(
     assert message == f"✗ Ticket already scanned. Access denied. {said}"
 
 
-def test_of_whom_nobody_saw_leaving_nothing_is_added():
+def test_nothing_is_added_for_a_person_whom_nobody_saw_leaving():
     assert denial_message("exit_required", AT, None, None) == (
         "✗ Already inside: no exit was scanned."
     )

@@ -1,4 +1,4 @@
-"""Where a device was assigned and when: every way an assignment begins and ends."""
+"""The assignments of devices to gates: every way in which they begin and end."""
 
 import asyncio
 import shutil
@@ -23,14 +23,14 @@ LATER = timedelta(minutes=1)
 
 
 async def assignments(world: World, *devices: Device) -> list[DeviceAssignment]:
-    """Since they were paired."""
+    """The assignments since their devices were paired."""
     async with world.services.database.transaction(world.tenant.id) as tx:
         found = await find_assignments(tx, [device.id for device in devices])
     return [each for each in found if each.from_at > world.now - timedelta(days=1)]
 
 
 async def places(world: World, device: Device) -> list[tuple[UUID, bool]]:
-    """The gates that it had, and whether it has them now."""
+    """The gates that the device had, each with whether it has it now."""
     found = await assignments(world, device)
     return [(each.gate_id, each.until_at is None) for each in found]
 
@@ -76,7 +76,7 @@ async def test_an_assignment_ends_without_a_gate_and_another_begins_with_one(wor
     assert old.until_at <= new.from_at
 
 
-async def test_a_device_that_is_deactivated_is_assigned_nowhere_until_it_is_active(world: World):
+async def test_a_deactivated_device_is_assigned_nowhere_until_it_is_active(world: World):
     device, (first, second) = await world.device(), world.gates
     await change(world, device, status="inactive")
     assert await places(world, device) == [(first.id, False)]
@@ -102,7 +102,7 @@ async def test_an_assignment_ends_when_the_device_is_blocked(world: World):
     assert await places(world, device) == [(device.gate.id, False)]
 
 
-async def test_what_leaves_a_device_at_its_gate_changes_no_assignment(world: World):
+async def test_a_change_that_keeps_the_gate_changes_no_assignment(world: World):
     device = await world.device()
     before = await assignments(world, device)
     await change(world, device, name="North")
@@ -136,7 +136,7 @@ async def test_a_deleted_gate_ends_the_assignments_of_its_devices(world: World):
     assert (await assignments(world, device))[1].event_id == UUID(event_id), "it is remembered"
 
 
-async def test_changes_at_the_same_moment_leave_one_assignment_without_gaps(world: World):
+async def test_simultaneous_changes_leave_one_assignment_without_gaps(world: World):
     device = await world.device()
     path = f"{DEVICES}/{device.id}"
     for _ in range(5):
@@ -150,7 +150,7 @@ async def test_changes_at_the_same_moment_leave_one_assignment_without_gaps(worl
         assert (str(found[-1].gate_id), found[-1].until_at) == (kept, None)
 
 
-async def test_an_assignment_that_began_ends_and_is_not_rewritten_otherwise(world: World):
+async def test_an_assignment_that_began_can_end_and_is_not_rewritten_otherwise(world: World):
     await world.device()
     for wrong in (
         "UPDATE device_assignment SET from_at = now() - interval '1 year'",
@@ -165,7 +165,7 @@ PAIRED = datetime.fromisoformat("2026-05-01T10:00:00+00:00")
 
 
 @pytest.mark.own_database
-async def test_devices_from_before_have_an_assignment_since_they_were_paired(
+async def test_existing_devices_are_assigned_since_they_were_paired(
     postgres: EmbeddedPostgres, tmp_path: Path
 ):
     admin = await asyncpg.connect(postgres.url("postgres", "postgres"))

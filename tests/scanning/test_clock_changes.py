@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 from tests.scanning.support import Device, World
-from tests.scanning.sync_support import bring, conflicts, iso, send, signed, signed_batch, sync
-from tests.scanning.test_gates_truth import alerts_of, heads, resolutions, review
+from tests.scanning.sync_support import conflicts, deliver, iso, send, signed, signed_batch, sync
+from tests.scanning.test_gate_findings import alerts_of, heads, resolutions, review
 from tests.support import MovableClock
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -121,6 +121,6 @@ async def test_a_queue_is_asked_the_same(world: World, clock: MovableClock):
         "scanned_at": iso(world.now + 110 * MINUTE),
         "offline_id": "1",
     }
-    answer = await bring(world, device, item)
+    answer = await deliver(world, device, item)
     assert [each["reason"] for each in answer["errors"]] == ["unverified"]
     assert await conflicts(world) == []

@@ -1,4 +1,4 @@
-"""Conflicts as people have them: side by side, reviewed, dismissed, opened again."""
+"""Conflicts as people see them: both scans, reviewed, dismissed, opened again."""
 
 from datetime import timedelta
 from typing import Any
@@ -16,7 +16,7 @@ PATH = "/api/scanning/conflicts"
 
 
 async def a_conflict(world: World) -> dict[str, Any]:
-    """Two devices let somebody in with one ticket."""
+    """A conflict: two devices let somebody in with one ticket."""
     [ticket] = await world.tickets(1)
     for ago in (11, 10):
         device = await world.device(name=f"iPad {ago}")
@@ -40,7 +40,7 @@ async def listed(world: World, state: str) -> list[str]:
     return [each["conflict"]["id"] for each in (await world.ask("GET", path)).json()["data"]]
 
 
-async def test_a_conflict_shows_both_scans_side_by_side(world: World):
+async def test_a_conflict_shows_both_scans(world: World):
     conflict = await a_conflict(world)
     shown = (await world.ask("GET", f"{PATH}/{conflict['id']}")).json()["data"]
     assert shown["conflict"] == conflict
@@ -58,7 +58,7 @@ async def double_entries(world: World) -> list[dict[str, Any]]:
     return [each for each in found if each["kind"] == "double_entry"]
 
 
-async def test_the_alert_names_the_ticket_and_is_dealt_with_when_the_conflict_is(world: World):
+async def test_the_alert_names_the_ticket_and_is_resolved_with_the_conflict(world: World):
     conflict = await a_conflict(world)
     [alert] = await double_entries(world)
     [row] = await world.rows("SELECT code FROM ticket WHERE id = $1", UUID(conflict["ticket_id"]))
@@ -73,7 +73,7 @@ async def test_the_alert_names_the_ticket_and_is_dealt_with_when_the_conflict_is
     assert alert["state"] == "resolved", "who opens the conflict again knows of it"
 
 
-async def test_the_alert_waits_for_the_last_conflict_of_its_ticket(world: World):
+async def test_the_alert_stays_until_the_last_conflict_of_its_ticket_is_reviewed(world: World):
     [ticket] = await world.tickets(1)
     for ago in (12, 11, 10):
         device = await world.device(name=f"iPad {ago}")
@@ -111,7 +111,7 @@ async def test_a_conflict_is_reviewed_dismissed_and_opened_again(world: World):
     assert entries[0]["changes"]["note"] == "two of them came"
 
 
-async def test_who_watches_the_event_hears_of_it(world: World):
+async def test_staff_who_follow_the_event_receive_the_conflict(world: World):
     topic = f"alerts:{world.event_id}"
     async with socket(world, world.tenant.as_("gate_supervisor")) as connection:
         await subscribe(connection, topic)
@@ -121,8 +121,8 @@ async def test_who_watches_the_event_hears_of_it(world: World):
         raised = {each["alert"]["kind"] for each in heard if each["event"] == "alert_raised"}
         assert raised == {"double_entry", "high_error_rate_batch"}
         seen = await moved(world, conflict, "reviewed")
-        told = (await hear(connection, topic))["data"]
-        assert told == {"event": "conflict_moved", "conflict": seen}
+        message = (await hear(connection, topic))["data"]
+        assert message == {"event": "conflict_moved", "conflict": seen}
 
 
 async def test_conflicts_are_read_page_by_page_the_newest_first(world: World):
@@ -135,7 +135,7 @@ async def test_conflicts_are_read_page_by_page_the_newest_first(world: World):
     assert rest["next"] is None
 
 
-async def test_a_conflict_that_is_none_any_more_goes_and_is_told(world: World):
+async def test_a_conflict_that_turns_out_to_be_none_is_removed_and_this_is_published(world: World):
     conflict = await a_conflict(world)
     path = f"/api/scanning/scans/{conflict['winner_scan_id']}/annulment"
     topic = f"alerts:{world.event_id}"
@@ -143,7 +143,9 @@ async def test_a_conflict_that_is_none_any_more_goes_and_is_told(world: World):
         await subscribe(connection, topic)
         assert (await world.ask("POST", path, {"reason": "wrong person"})).is_success
         heard = (await hear(connection, topic))["data"]
-        while heard["event"] != "conflict_withdrawn":  # that it was one may still be on its way
+        while (
+            heard["event"] != "conflict_withdrawn"
+        ):  # the message that it was a conflict may still be on its way
             heard = (await hear(connection, topic))["data"]
         assert heard["conflict"] == conflict
     assert await conflicts(world) == []
@@ -154,7 +156,7 @@ async def test_a_conflict_that_is_none_any_more_goes_and_is_told(world: World):
     assert named["winner_scan_id"] == conflict["winner_scan_id"]
 
 
-async def test_a_review_is_void_when_the_winner_is_another(world: World):
+async def test_a_review_is_void_when_another_scan_becomes_the_winner(world: World):
     [ticket] = await world.tickets(1)
     devices = [await world.device(name=f"iPad {number}") for number in range(3)]
     scans = [
@@ -185,7 +187,7 @@ async def test_another_organisation_sees_nothing(world: World, other_tenant: Ten
     assert await listed(world, "open") == [conflict["id"]]
 
 
-async def test_who_does_not_run_the_gates_decides_nothing(world: World):
+async def test_staff_who_do_not_run_the_gates_may_not_review(world: World):
     conflict = await a_conflict(world)
     path, body = f"{PATH}/{conflict['id']}", {"to": "dismissed", "version": 1}
     for role in ("box_office", "customer"):
@@ -194,7 +196,7 @@ async def test_who_does_not_run_the_gates_decides_nothing(world: World):
     assert (await world.ask("POST", f"{path}/transitions", body, by="owner")).status_code == 200
 
 
-async def test_there_is_no_such_conflict(world: World):
+async def test_an_unknown_conflict_is_not_found(world: World):
     assert (await world.ask("GET", f"{PATH}/{uuid4()}")).json()["error"] == "conflict_not_found"
     conflict = await a_conflict(world)
     for body in ({"to": "gone", "version": 1}, {"to": "open"}, {"to": "open", "version": 0}):

@@ -1,4 +1,4 @@
-"""Supervisors take back what was: an admission, a ticket's use, a ticket. Every cache follows."""
+"""Supervisors take back an admission, a ticket's use, or a ticket. Every cache follows."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -29,7 +29,7 @@ BLANK = {
     "day_entries": 0,
     "is_inside": False,
 }
-"""Of a ticket that nobody came with."""
+"""The state of a ticket that nobody came with."""
 
 
 async def state(world: World, ticket: Ticket) -> dict[str, Any]:
@@ -38,7 +38,7 @@ async def state(world: World, ticket: Ticket) -> dict[str, Any]:
 
 
 async def counted(world: World) -> tuple[int, int, int]:
-    """At the event: entries, exits, who is inside."""
+    """The event's counts: entries, exits, people inside."""
     [row] = await world.rows("SELECT entries, exits, inside FROM occupancy WHERE scope = 'event'")
     return row["entries"], row["exits"], row["inside"]
 
@@ -82,7 +82,9 @@ async def test_an_annulled_admission_is_as_if_it_had_not_been(world: World):
         await subscribe(tablet, topic)
         assert (await annul(world, scan_id)).status_code == 204
         heard = (await hear(tablet, topic))["data"]
-        while heard["event"] == "ticket_admitted":  # of the scan, which may be told only now
+        while (
+            heard["event"] == "ticket_admitted"
+        ):  # the message about the scan may be published only now
             heard = (await hear(tablet, topic))["data"]
         assert heard == {
             "event": "ticket_corrected",
@@ -105,7 +107,7 @@ async def test_an_annulled_admission_is_as_if_it_had_not_been(world: World):
     assert again["message"] == "✓ Entry permitted. Welcome!"
 
 
-async def test_annulled_twice_is_annulled_once(world: World):
+async def test_annulling_twice_is_annulling_once(world: World):
     device = await world.device()
     for seat in ("A1", "A3", "A5"):
         scan_id = await enter(world, device, await world.ticket(seat))
@@ -117,7 +119,7 @@ async def test_annulled_twice_is_annulled_once(world: World):
     assert len(await world.rows("SELECT 1 FROM scan_annulment")) == 3
 
 
-async def test_only_an_admission_of_ours_can_be_annulled(
+async def test_only_an_admission_of_the_organisation_can_be_annulled(
     world: World, services: Services, other_tenant: Tenant
 ):
     device, ticket = await world.device(), await world.ticket()
@@ -163,7 +165,7 @@ async def test_of_two_entries_either_can_be_annulled(world: World, clock: Movabl
     assert await world.verdict(first_gate, early.code) == "already_scanned"
 
 
-async def test_whoever_did_not_leave_after_all_is_inside(world: World):
+async def test_a_person_whose_exit_is_annulled_is_inside(world: World):
     device, ticket = await world.device(), await world.ticket()
     await enter(world, device, ticket)
     before = await state(world, ticket)
@@ -175,7 +177,7 @@ async def test_whoever_did_not_leave_after_all_is_inside(world: World):
     assert await world.verdict(device, ticket.code, direction="exit") == "admitted"
 
 
-async def test_an_entry_is_annulled_whose_holder_left_since(world: World):
+async def test_an_entry_can_be_annulled_after_the_person_left(world: World):
     device, ticket = await world.device(), await world.ticket()
     entry = await enter(world, device, ticket)
     await enter(world, device, ticket, "exit")
@@ -198,7 +200,7 @@ async def test_an_annulled_entry_does_not_count_against_a_limit(
 async def two_nodes(
     world: World, database_url: str, clock: MovableClock, redis_url: str | None
 ) -> AsyncIterator[tuple[World, World]]:
-    """Neither is the one that sold."""
+    """Two nodes, neither of which sold the tickets."""
     async with (
         another_node(world, database_url, clock, redis_url=redis_url) as here,
         another_node(world, database_url, clock, redis_url=redis_url) as there,
@@ -207,7 +209,7 @@ async def two_nodes(
 
 
 @pytest.mark.parametrize("with_redis", [False, True])
-async def test_what_another_node_remembers_follows(
+async def test_what_another_node_remembers_is_dropped(
     world: World, database_url: str, clock: MovableClock, valkey: ValkeyServer, with_redis: bool
 ):
     device, tickets = (
@@ -220,7 +222,7 @@ async def test_what_another_node_remembers_follows(
     async with two_nodes(world, database_url, clock, redis_url) as (here, there):
         scans = {each.id: await enter(there, device, each) for each in tickets}
         for node in (here, there):
-            for each in tickets:  # known to the cache of one, and to Redis if there is one
+            for each in tickets:  # both the cache of one node and Redis, if there is one, know it
                 assert await node.verdict(device, codes[each.id]) == "already_scanned"
         assert (await annul(here, scans[annulled.id])).status_code == 204
         assert (await move(here, reset, "active")).status_code == 204
@@ -238,7 +240,7 @@ def is_correction(envelope: Envelope) -> bool:
     return envelope.data is not None and envelope.data["event"] == "ticket_corrected"
 
 
-async def test_what_is_annulled_before_it_is_remembered_is_not_remembered(
+async def test_an_entry_that_is_annulled_before_caches_remember_it_is_not_remembered(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     device, ticket = await world.device(), await world.ticket()
@@ -260,7 +262,7 @@ async def test_what_is_annulled_before_it_is_remembered_is_not_remembered(
     assert await world.verdict(device, ticket.code) == "admitted"
 
 
-async def test_a_ticket_marked_used_lets_nobody_in_until_it_is_reset(world: World):
+async def test_a_ticket_marked_used_admits_nobody_until_it_is_reset(world: World):
     device, ticket = await world.device(), await world.ticket()
     await enter(world, device, ticket)
     before = await state(world, ticket)
@@ -283,7 +285,7 @@ async def test_a_ticket_marked_used_lets_nobody_in_until_it_is_reset(world: Worl
     assert {used["actor_id"], reset["actor_id"]} == {world.tenant.users["gate_supervisor"]}
 
 
-async def test_a_ticket_that_nobody_came_with_is_marked_used_and_reset(world: World):
+async def test_a_ticket_that_nobody_came_with_can_be_marked_used_and_reset(world: World):
     device, ticket = await world.device(), await world.ticket()
     await move(world, ticket, "used")
     assert await world.verdict(device, ticket.code) == "ticket_already_used"
@@ -309,7 +311,7 @@ async def test_a_voided_ticket_stays_voided_and_lets_its_holder_out(world: World
     assert entry["changes"]["reason"] == "by mistake"
 
 
-async def test_tickets_of_others_and_wishes_that_are_none_are_refused(
+async def test_foreign_tickets_and_impossible_transitions_are_refused(
     world: World, services: Services, other_tenant: Tenant
 ):
     ticket = await world.ticket()

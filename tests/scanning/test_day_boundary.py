@@ -1,4 +1,4 @@
-"""A hard limit at the end of an event day: who did not leave is still there."""
+"""A hard limit at the end of an event day: people who did not leave are still counted."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ async def world(services: Services, client: httpx.AsyncClient, tenant: Tenant) -
 
 
 async def occupancy(world: World) -> EventOccupancy:
-    """Not over HTTP: the event is years ahead, and nobody stays logged in for so long."""
+    """Reads the occupancy without HTTP, because the event is years ahead and no session lasts so long."""
     caller = world.tenant.caller("gate_supervisor")
     return await read_occupancy(world.services.database, caller, world.event_id)
 
@@ -47,7 +47,7 @@ async def test_a_limit_of_eight_with_seven_inside_admits_one_more_on_the_next_da
     assert await world.verdict(device, another.code) == "gate_at_capacity"
 
 
-async def test_who_stayed_overnight_makes_room_by_leaving(world: World, clock: MovableClock):
+async def test_people_who_stayed_overnight_make_room_by_leaving(world: World, clock: MovableClock):
     await seven_stay_overnight(world, clock)
     [device] = world.devices
     [inside, *_] = await world.rows("SELECT code FROM ticket WHERE is_inside ORDER BY code")
@@ -70,7 +70,7 @@ async def test_after_the_venue_was_declared_empty_eight_are_admitted(
     assert verdicts == ["admitted"] * LIMIT + ["gate_at_capacity"]
 
 
-async def test_who_stayed_overnight_is_shown_as_present(world: World, clock: MovableClock):
+async def test_people_who_stayed_overnight_are_shown_as_present(world: World, clock: MovableClock):
     await seven_stay_overnight(world, clock)
     found = await occupancy(world)
     assert found.current == 7
@@ -80,7 +80,7 @@ async def test_who_stayed_overnight_is_shown_as_present(world: World, clock: Mov
     assert (station.json()["data"]["gate_inside"], station.json()["data"]["event_inside"]) == (7, 7)
 
 
-async def test_a_manifest_made_on_the_next_day_has_who_stayed_overnight(
+async def test_a_manifest_of_the_next_day_counts_people_who_stayed_overnight(
     world: World, clock: MovableClock
 ):
     await seven_stay_overnight(world, clock)

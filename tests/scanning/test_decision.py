@@ -1,4 +1,4 @@
-"""The rule of the gates, by the cases that its twin in the scanner app must pass too."""
+"""The rule of the gates, tested by the cases that its twin in the scanner app must pass too."""
 
 import datetime as dt
 from copy import deepcopy
@@ -34,13 +34,14 @@ def test_the_cases(case: dict[str, Any]):
 
 
 def test_every_reason_has_a_case_and_every_case_its_own_name():
-    of_the_rule = set(get_args(Reason)) - {"unverified"}  # which nobody has decided
+    of_the_rule = set(get_args(Reason)) - {"unverified"}  # no decision has this reason
     assert {case["gives"].get("reason") for case in CASES} - {None} == of_the_rule
     assert len({case["name"] for case in CASES}) == len(CASES)
 
 
 def test_every_field_that_is_changed_matters_to_some_case():
-    """Of each field, one case is decided otherwise without its change: none is there for show."""
+    """Without the change of a field at least one case is decided otherwise, so no field is there for
+    show."""
     matters: set[tuple[str, str]] = set()
     named: set[tuple[str, str]] = set()
     for case in CASES:
@@ -72,9 +73,7 @@ mixtures = st.fixed_dictionaries(
 
 
 @given(mixtures, moments)
-def test_whatever_is_given_there_is_one_decision_with_all_that_belongs_to_it(
-    mixture: dict[str, Any], at: datetime
-):
+def test_every_input_has_one_decision_with_all_its_details(mixture: dict[str, Any], at: datetime):
     attempt = {**mixture.get("attempt", {}), "at": at.isoformat()}
     case = case_of({**mixture, "attempt": attempt})
     verdict = decide(case)
@@ -89,7 +88,7 @@ def test_whatever_is_given_there_is_one_decision_with_all_that_belongs_to_it(
 
 
 @given(mixtures, moments)
-def test_whoever_returns_when_they_may_is_not_denied_because_of_the_past(
+def test_a_person_who_returns_when_allowed_is_not_denied_because_of_the_past(
     mixture: dict[str, Any], at: datetime
 ):
     history = {"entries": 1, "last_scanned_at": at, "left_at": at + timedelta(seconds=5)}
@@ -105,7 +104,9 @@ def test_whoever_returns_when_they_may_is_not_denied_because_of_the_past(
 
 
 @given(mixtures, st.integers(0, 10_000), st.integers(0, 10_000))
-def test_to_have_come_more_often_never_lets_in(mixture: dict[str, Any], before: int, more: int):
+def test_more_earlier_entries_never_lead_to_an_admission(
+    mixture: dict[str, Any], before: int, more: int
+):
     def with_entries(entries: int) -> Verdict:
         history = {**mixture.get("history", {}), "entries": entries}
         history["entries_by_day"] = {

@@ -7,8 +7,8 @@ import httpx
 
 from tests.scanning.recovery_support import PATH
 from tests.scanning.support import World, a_world
-from tests.scanning.sync_support import bring, offline, signed, sync
-from tests.scanning.test_gates_truth import review
+from tests.scanning.sync_support import deliver, offline, signed, sync
+from tests.scanning.test_gate_findings import review
 from tests.support import Tenant
 from voelgoed.services import Services
 
@@ -51,7 +51,7 @@ async def test_what_waits_is_listed_at_the_devices_event_and_at_that_of_the_gate
     elsewhere, third = [await a_world(services, client, tenant) for _ in range(2)]
     device, [ticket, own] = await world.device(), await elsewhere.tickets(2)
     away = offline(world, ticket.code, gate_id=str(elsewhere.gates[0].id))
-    await bring(world, device, away, offline(world, own.code))
+    await deliver(world, device, away, offline(world, own.code))
     listed: list[str] = []
     for at in (world, elsewhere):
         answer = await at.ask("GET", f"/api/scanning/events/{at.event_id}/recoveries")

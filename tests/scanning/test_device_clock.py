@@ -1,4 +1,4 @@
-"""What a device is believed of its clock."""
+"""How far the server believes what a device says about its clock."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -55,12 +55,12 @@ def test_a_claim_is_compared_with_the_last_measurement_however_old(
     assert not clock.is_unmeasured
 
 
-def test_a_claim_is_compared_with_what_was_measured_and_not_with_zero():
+def test_a_claim_is_compared_with_the_measurement_and_not_with_zero():
     assert clock_of(3_590 * SECOND, measured(3_600), NOW).offset == 3_590 * SECOND
     assert clock_of(timedelta(), measured(3_600), NOW).gap == -HOUR
 
 
-def test_a_device_that_claims_nothing_is_read_by_the_measurement():
+def test_without_a_claim_the_measurement_is_used():
     assert clock_of(None, measured(3_600, 9 * HOUR), NOW).offset == HOUR
     assert clock_of(None, None, NOW) == DeviceClock(offset=timedelta())
 
@@ -95,11 +95,11 @@ def test_no_claim_moves_a_scan_further_than_the_tolerance(
     assert abs(canonical(scanned_at, clock) - scanned_at - offset_s * SECOND) <= clock.tolerance
 
 
-def test_a_measurement_of_a_node_that_is_ahead_gives_no_less_than_the_least():
+def test_the_tolerance_has_a_minimum_also_for_a_measurement_from_a_node_that_is_ahead():
     assert tolerance_after(-HOUR) == 60 * SECOND
 
 
-def test_from_the_future_is_what_clocks_do_not_explain():
+def test_a_moment_is_from_the_future_where_no_clock_error_explains_it():
     assert not is_from_future(NOW + 60 * SECOND, 60 * SECOND, NOW)
     assert is_from_future(NOW + 61 * SECOND, 60 * SECOND, NOW)
     assert not is_from_future(NOW + 61 * SECOND, 84 * SECOND, NOW)

@@ -1,4 +1,4 @@
-"""Devices that err too often: noticed, and blocked where that is wanted."""
+"""Devices with too many errors: they are noticed, and blocked where the event wants that."""
 
 import asyncio
 from datetime import timedelta
@@ -18,7 +18,7 @@ async def test_device_malfunction_over_a_tenth_of_twenty(world: World):
         assert await world.verdict(device, ticket.code) == "admitted"
     for _ in range(2):
         await world.scan(device, UNKNOWN)
-        await world.scan(other, UNKNOWN)  # whose errors are not the first one's
+        await world.scan(other, UNKNOWN)  # errors of another device do not count
     assert await kinds(world) == ["ticket_not_found", "ticket_not_found"]
     await world.scan(device, UNKNOWN)
     found = {alert["kind"]: alert for alert in await alerts(world)}
@@ -36,7 +36,7 @@ async def refused(world: World, device: Device, code: str, error: str, **more: A
     assert answer.json()["error"] == error, answer.text
 
 
-async def test_what_a_device_sends_in_error_counts_though_it_is_no_scan(world: World):
+async def test_a_refused_request_counts_as_an_error_though_it_is_no_scan(world: World):
     device, beside = await world.device(), await world.device(name="another")
     tickets, scan_id = await world.tickets(17), str(uuid4())
     await world.scan(device, tickets[0].code, scan_id=scan_id)
@@ -57,7 +57,7 @@ async def test_what_a_device_sends_in_error_counts_though_it_is_no_scan(world: W
     )
 
 
-async def test_a_device_that_never_makes_sense_is_noticed_too(world: World):
+async def test_a_device_that_sends_only_nonsense_is_noticed_too(world: World):
     device, beside = await world.device(), await world.device(name="another")
     for _ in range(19):
         await refused(world, device, UNKNOWN, "device_mismatch", device_id=str(beside.id))
@@ -68,7 +68,7 @@ async def test_a_device_that_never_makes_sense_is_noticed_too(world: World):
     assert (alert["details"]["scans"], alert["details"]["errors"]) == (20, 20)
 
 
-async def test_what_visitors_do_wrong_is_no_error_of_the_device(world: World):
+async def test_mistakes_of_visitors_are_no_errors_of_the_device(world: World):
     await put_policy(world, gate_scans_per_minute_max=1_000, device_error_rate_max=0)
     device, ticket = await world.device(), await world.ticket()
     path = f"/api/events/{world.event_id}/gates/{device.gate.id}"
@@ -77,12 +77,12 @@ async def test_what_visitors_do_wrong_is_no_error_of_the_device(world: World):
     for _ in range(30):
         assert await world.verdict(device, ticket.code) == "gate_closed"
     assert await alerts(world) == []
-    await world.scan(device, UNKNOWN)  # of which one in 31 is more than none
+    await world.scan(device, UNKNOWN)  # one in 31 would exceed a rate of none
     [alert] = await malfunctions(world)
     assert (alert["details"]["scans"], alert["details"]["errors"]) == (31, 1)
 
 
-async def test_what_others_did_to_it_is_no_error_of_the_device(world: World):
+async def test_requests_of_others_in_its_name_are_no_errors_of_the_device(world: World):
     await put_policy(world, device_error_rate_max=0)
     device, ticket, scan_id = await world.device(), await world.ticket(), str(uuid4())
     await world.scan(device, ticket.code, scan_id=scan_id)
@@ -97,7 +97,7 @@ async def test_what_others_did_to_it_is_no_error_of_the_device(world: World):
     assert await alerts(world) == []
 
 
-async def test_a_device_that_is_nowhere_errs_at_no_event(world: World):
+async def test_a_device_without_a_gate_raises_no_alert_at_any_event(world: World):
     await put_policy(world, device_error_rate_max=0)
     device, unwatched = await world.device(), scans_unwatched._value.get()
     path = f"/api/scanning/devices/{device.id}"
@@ -108,7 +108,7 @@ async def test_a_device_that_is_nowhere_errs_at_no_event(world: World):
     assert scans_unwatched._value.get() == unwatched
 
 
-async def test_errors_of_a_while_ago_are_forgotten(world: World, clock: MovableClock):
+async def test_old_errors_are_forgotten(world: World, clock: MovableClock):
     device = await world.device()
     for _ in range(19):
         await refused(world, device, "no ticket!", "invalid_ticket_code_length")
@@ -117,7 +117,7 @@ async def test_errors_of_a_while_ago_are_forgotten(world: World, clock: MovableC
     assert await alerts(world) == []
 
 
-async def test_with_another_key_a_device_is_still_the_one_that_erred(world: World):
+async def test_the_errors_of_a_device_stay_its_own_after_a_key_rotation(world: World):
     device = await world.device()
     for _ in range(19):
         await refused(world, device, "no ticket!", "invalid_ticket_code_length")
@@ -129,7 +129,7 @@ async def test_with_another_key_a_device_is_still_the_one_that_erred(world: Worl
     assert len(await malfunctions(world)) == 1
 
 
-async def test_who_has_no_key_cannot_make_a_device_look_bad(world: World):
+async def test_requests_without_the_key_cannot_make_a_device_look_faulty(world: World):
     device, revoked = await world.device(), await world.device()
     await world.ask("DELETE", f"/api/scanning/devices/{revoked.id}")
     for key in (revoked.api_key, "vgd_" + "A" * 91):
@@ -139,7 +139,7 @@ async def test_who_has_no_key_cannot_make_a_device_look_bad(world: World):
     assert await alerts(world) == []
 
 
-async def test_a_device_is_not_blocked_unless_that_is_wanted(world: World):
+async def test_a_device_is_not_blocked_unless_the_event_wants_it(world: World):
     device, ticket = await world.device(), await world.ticket("A9")
     await forged(world, device)
     assert await kinds(world) == ["forged_barcode"]
@@ -150,10 +150,10 @@ async def test_a_device_that_reads_nonsense_is_blocked(world: World):
     await put_policy(world, blocks_devices=True, gate_scans_per_minute_max=1_000)
     device, other, ticket = await world.device(), await world.device(), await world.ticket("A9")
     await world.scan(other, UNKNOWN)
-    await forged(world, other)  # which any visitor can print
+    await forged(world, other)  # any visitor can print such a code
     async with socket(world, device.headers) as connection:
         async with asyncio.timeout(60):
-            await connection.recv()  # it follows its own topic
+            await connection.recv()  # the device follows its own topic
             for _ in range(20):
                 await world.scan(device, UNKNOWN)
             await alerts(world)
@@ -174,7 +174,7 @@ async def activate(world: World, device: Device) -> None:
     assert answer.status_code == 200, answer.text
 
 
-async def test_a_blocked_device_that_is_activated_begins_anew(world: World):
+async def test_a_blocked_device_starts_without_errors_after_its_activation(world: World):
     await put_policy(world, blocks_devices=True, gate_scans_per_minute_max=1_000)
     device = await world.device()
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""The keys of devices: derived, never kept; rotated, and worthless at once when revoked."""
+"""The keys of devices: derived, never stored; rotated, and worthless at once when revoked."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -46,8 +46,8 @@ async def rotate(world: World, device: Device, rotation_id: UUID | None = None) 
 
 def is_refused(answer: httpx.Response, error: str, **details: str) -> bool:
     body = answer.json()
-    told = {name: body["details"].get(name) for name in details}
-    return (answer.status_code, body["error"], told) == (401, error, details)
+    shown = {name: body["details"].get(name) for name in details}
+    return (answer.status_code, body["error"], shown) == (401, error, details)
 
 
 def genuine(device: Device) -> DeviceKey:
@@ -56,7 +56,7 @@ def genuine(device: Device) -> DeviceKey:
     return key
 
 
-async def test_nothing_of_a_key_is_in_the_database(
+async def test_no_part_of_a_key_is_in_the_database(
     world: World, postgres: EmbeddedPostgres, database_name: str
 ):
     device = await world.device(name="The one we look for")
@@ -146,7 +146,7 @@ async def test_a_secret_is_good_for_one_device_of_one_organisation_in_one_versio
         )
 
 
-async def test_who_has_no_key_of_a_device_is_none(world: World):
+async def test_a_request_without_a_device_key_is_refused(world: World):
     session = world.tenant.as_("owner")
     body = {"device_time": world.now.isoformat()}
     for headers in ({}, session, {"Authorization": "Bearer vgd_"}, {"Authorization": "Basic x"}):
@@ -160,14 +160,14 @@ async def test_who_has_no_key_of_a_device_is_none(world: World):
             assert is_refused(answer, "invalid_device_token"), (method, path, headers)
 
 
-async def test_a_key_of_a_device_opens_nothing_for_staff(world: World):
+async def test_a_device_key_gives_no_access_to_staff_addresses(world: World):
     device = await world.device()
     for path in ("devices", f"devices/{device.id}", f"events/{world.event_id}/occupancy"):
         answer = await world.client.get(f"/api/scanning/{path}", headers=device.headers)
         assert answer.status_code == 401
 
 
-async def test_a_genuine_key_of_a_device_that_never_was_is_worth_nothing(world: World):
+async def test_a_genuine_key_of_a_device_that_never_existed_is_refused(world: World):
     device_id = new_id()
     secret = MASTER_KEY.derive(
         "device-key", world.tenant.id.bytes, device_id.bytes, (1).to_bytes(4, "big")
@@ -178,7 +178,7 @@ async def test_a_genuine_key_of_a_device_that_never_was_is_worth_nothing(world: 
     assert is_refused(await world.scan(ghost, "0000-0000-0000"), "invalid_device_token")
 
 
-async def test_keys_outlive_a_change_of_the_master_key_until_the_previous_one_is_gone(
+async def test_keys_survive_a_change_of_the_master_key_until_the_previous_one_is_removed(
     world: World, database_url: str, clock: MovableClock
 ):
     device, ticket = await world.device(), await world.ticket()
@@ -207,7 +207,7 @@ async def test_the_next_key_makes_the_present_one_worthless(world: World):
     assert (entry["actor_id"], entry["changes"]["key_version"]) == (device.id, 2)
 
 
-async def test_a_lost_answer_is_asked_for_again_for_five_minutes(world: World, clock: MovableClock):
+async def test_a_lost_answer_can_be_repeated_for_five_minutes(world: World, clock: MovableClock):
     device, first = await world.device(), uuid4()
     renewed = await rotate(world, device, first)
     clock.ahead += GRACE - timedelta(seconds=30)
@@ -251,7 +251,7 @@ async def test_a_repeated_rotation_does_not_answer_a_demand_that_came_after_it(w
     assert (await station(world, other)).status_code == 200
 
 
-async def test_who_copied_the_old_key_does_not_get_the_next_one(world: World):
+async def test_a_copy_of_the_old_key_does_not_get_the_next_one(world: World):
     device = await world.device()
     renewed = await rotate(world, device)
     for guess in (uuid4(), UUID(int=0), device.id):
@@ -260,7 +260,7 @@ async def test_who_copied_the_old_key_does_not_get_the_next_one(world: World):
     assert (await station(world, renewed)).status_code == 200
 
 
-async def test_of_two_who_have_the_same_key_one_gets_the_next(world: World):
+async def test_of_two_programs_with_the_same_key_one_gets_the_next(world: World):
     for _ in range(5):
         device = await world.device()
         answers = await asyncio.gather(
@@ -286,7 +286,10 @@ async def test_revocation_is_effective_at_once_on_every_node(
         path = f"/api/scanning/devices/{device.id}"
         assert (await world.ask("DELETE", path)).status_code == 204
         for node in (beside, world):
-            for code in (tickets[0].code, tickets[1].code):  # one that a cache remembers, one not
+            for code in (
+                tickets[0].code,
+                tickets[1].code,
+            ):  # one key that a cache remembers, one that it does not
                 answer = await node.scan(device, code)
                 assert is_refused(answer, "device_inactive", status="revoked")
             assert is_refused(await station(node, device), "device_inactive", status="revoked")
@@ -300,8 +303,8 @@ async def test_revocation_is_effective_at_once_on_every_node(
     assert len(await world.rows("SELECT 1 FROM scan")) == 1
 
 
-async def test_a_revoked_device_cannot_have_its_old_answers_read_out(world: World):
-    """Its scan_id is known, and still nothing is said."""
+async def test_a_revoked_device_cannot_read_its_old_answers(world: World):
+    """The scan_id is known, and the server still gives no answer for it."""
     device, ticket = await world.device(), await world.ticket()
     sent: dict[str, Any] = world.body(device, ticket.code)
     assert (await world.client.post("/api/scans", json=sent, headers=device.headers)).is_success

@@ -9,12 +9,12 @@ import pytest
 from tests.scanning.support import Device, World, a_world
 from tests.scanning.test_devices import (
     PAIRINGS,
+    a_challenge,
     approve,
     as_device,
     is_known,
     is_meant_for_another,
     is_unknown,
-    its_own,
     pair,
 )
 from tests.support import Tenant
@@ -50,7 +50,7 @@ def test_only_the_pairing_that_names_a_device_takes_it_over(
 async def test_a_pairing_that_names_no_device_evicts_none(world: World, is_shown_by_device: bool):
     device, tickets = await world.device(), await world.tickets(2)
     before = await world.rows("SELECT * FROM scan_device")
-    token, shown = its_own()
+    token, shown = a_challenge()
     if is_shown_by_device:
         await approve(world, challenge=shown)
     else:
@@ -68,9 +68,9 @@ async def test_a_pairing_that_names_no_device_evicts_none(world: World, is_shown
 async def test_a_pairing_that_names_a_device_takes_it_over(
     world: World, is_shown_by_device: bool, knows_its_id: bool
 ):
-    """A tablet that lost what it kept does not know which device it was."""
+    """A tablet that lost its data does not know which device it was."""
     device, ticket = await world.device(), await world.ticket()
-    token, shown = its_own()
+    token, shown = a_challenge()
     replaces = {"replaces_device_id": str(device.id)}
     if is_shown_by_device:
         await approve(world, challenge=shown, **replaces)
@@ -98,7 +98,7 @@ async def test_a_pairing_that_names_a_device_is_for_no_other(world: World):
     as_device(await pair(world.client, token, device_id=str(device.id)), world)
 
 
-async def test_who_is_to_be_paired_again_must_be_one_of_ours(
+async def test_the_device_to_be_paired_again_must_be_of_the_organisation(
     world: World, services: Services, client: httpx.AsyncClient, other_tenant: Tenant
 ):
     rival = await a_world(services, client, other_tenant)
@@ -114,7 +114,7 @@ async def test_who_is_to_be_paired_again_must_be_one_of_ours(
 
 
 async def paired_at_once(world: World) -> list[list[httpx.Response]]:
-    """Two tokens that name no device, used at the same moment by two who say to be the same one."""
+    """Two tokens that name no device, used at the same moment by two devices with the same id."""
     answers: list[list[httpx.Response]] = []
     for _ in range(ROUNDS):
         tokens = [(await approve(world))["pairing_token"] for _ in range(2)]
@@ -124,7 +124,7 @@ async def paired_at_once(world: World) -> list[list[httpx.Response]]:
     return answers
 
 
-async def test_of_two_who_choose_the_same_id_at_once_one_becomes_the_device(world: World):
+async def test_of_two_that_choose_the_same_id_at_once_one_becomes_the_device(world: World):
     for both in await paired_at_once(world):
         [won] = [answer for answer in both if answer.status_code == 201]
         [lost] = [answer for answer in both if answer is not won]

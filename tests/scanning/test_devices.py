@@ -1,4 +1,4 @@
-"""How devices become ours: pairing in both directions, once, within five minutes."""
+"""How devices join an organisation: pairing in both directions, once, within five minutes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -39,8 +39,8 @@ async def rotate(world: World, device: Device) -> httpx.Response:
     return await world.client.post("/api/scanning/key-rotations", json=body, headers=device.headers)
 
 
-def its_own() -> tuple[str, str]:
-    """A token that a device makes, and what it shows of it."""
+def a_challenge() -> tuple[str, str]:
+    """A token that a device makes, and the hash that it shows of it."""
     token = token_urlsafe(32)
     return token, sha256(token.encode()).hexdigest()
 
@@ -62,7 +62,7 @@ def as_device(paired: httpx.Response, world: World) -> Device:
     return Device(UUID(paired.json()["device_id"]), paired.json()["api_key"], world.gates[0])
 
 
-async def test_a_device_becomes_ours_by_a_token_that_an_admin_shows_it(world: World):
+async def test_a_device_joins_by_a_token_that_an_admin_shows_it(world: World):
     pairing = await approve(world, device_type="ipad")
     answer = await pair(world.client, pairing["pairing_token"], app_version="1.4.0")
     assert answer.status_code == 201
@@ -99,7 +99,7 @@ async def test_a_token_may_be_typed_in_any_spelling(world: World):
 
 
 async def test_a_device_that_shows_its_own_token_collects_its_key_once_it_is_approved(world: World):
-    token, shown = its_own()
+    token, shown = a_challenge()
     assert is_unknown(await pair(world.client, token)), "nobody approved it yet"
     pairing = await approve(world, challenge=shown)
     assert pairing["pairing_token"] is None
@@ -116,14 +116,14 @@ async def test_a_device_may_make_any_token_it_likes(world: World):
 
 
 async def test_an_approval_cannot_be_given_twice(world: World):
-    _, shown = its_own()
+    _, shown = a_challenge()
     await approve(world, challenge=shown)
     body = {"gate_id": str(world.gates[1].id), "name": "Again", "challenge": shown}
     answer = await world.ask("POST", PAIRINGS, body)
     assert (answer.status_code, answer.json()["error"]) == (409, "pairing_token_taken")
 
 
-async def test_a_token_works_once_also_for_two_at_the_same_moment(world: World):
+async def test_of_two_that_use_a_token_at_the_same_moment_one_is_paired(world: World):
     for _ in range(5):
         token = (await approve(world))["pairing_token"]
         answers = await asyncio.gather(*(pair(world.client, token) for _ in range(4)))
@@ -134,7 +134,7 @@ async def test_a_token_works_once_also_for_two_at_the_same_moment(world: World):
 
 async def test_a_token_works_for_five_minutes(world: World, clock: MovableClock):
     early, late = await approve(world), await approve(world)
-    token, shown = its_own()
+    token, shown = a_challenge()
     await approve(world, challenge=shown)
     clock.ahead += timedelta(minutes=4, seconds=30)
     as_device(await pair(world.client, early["pairing_token"]), world)
@@ -143,7 +143,7 @@ async def test_a_token_works_for_five_minutes(world: World, clock: MovableClock)
     assert is_unknown(await pair(world.client, token))
 
 
-async def test_what_is_no_token_is_refused(world: World):
+async def test_a_text_that_is_no_token_is_refused(world: World):
     for token in ("", "short", "x" * 201, "with\nnewline12", "with\x00null12"):
         assert (await pair(world.client, token)).status_code == 422
     assert is_unknown(await pair(world.client, "0000-0000-0000"))
@@ -152,7 +152,7 @@ async def test_what_is_no_token_is_refused(world: World):
         assert (await world.ask("POST", PAIRINGS, body)).status_code == 422
 
 
-async def test_the_token_says_whose_device_it_becomes_and_nothing_else(
+async def test_the_token_determines_the_organisation_and_nothing_else(
     world: World, other_tenant: Tenant
 ):
     token = (await approve(world))["pairing_token"]
@@ -165,11 +165,11 @@ async def test_the_token_says_whose_device_it_becomes_and_nothing_else(
     assert (foreign.status_code, foreign.json()["error"]) == (404, "gate_not_found")
 
 
-async def test_a_device_that_two_organisations_approved_is_nobodys(
+async def test_a_device_that_two_organisations_approved_belongs_to_neither(
     world: World, services: Services, client: httpx.AsyncClient, other_tenant: Tenant
 ):
     rival = await a_world(services, client, other_tenant)
-    token, shown = its_own()
+    token, shown = a_challenge()
     await approve(world, challenge=shown)
     await approve(rival, challenge=shown)
     assert is_unknown(await pair(client, token))
@@ -223,7 +223,7 @@ async def test_a_revoked_device_comes_back_only_by_pairing_it_again(world: World
     assert (await world.ask("GET", path)).json()["data"]["is_revoked"] is False
 
 
-async def test_so_many_devices_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_the_number_of_devices_is_limited(world: World, monkeypatch: pytest.MonkeyPatch):
     device, revoked = await world.device(), await world.device()
     await world.ask("DELETE", f"/api/scanning/devices/{revoked.id}")
     monkeypatch.setattr(module, "DEVICES_MAX", 1)
@@ -234,8 +234,8 @@ async def test_so_many_devices_and_no_more(world: World, monkeypatch: pytest.Mon
     as_device(await pair(world.client, token), world)
 
 
-class AllAtOnce(Jobs):
-    """Keeps what is to be done every now and then, for somebody to do it now."""
+class ManualJobs(Jobs):
+    """Keeps periodic jobs, so that a test can run them when it wants."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -246,18 +246,18 @@ class AllAtOnce(Jobs):
 
 
 @pytest.mark.own_database
-async def test_old_tokens_are_forgotten(world: World, clock: MovableClock):
+async def test_old_tokens_are_deleted(world: World, clock: MovableClock):
     await approve(world)
     clock.ahead += timedelta(days=1, hours=1)
     database = world.services.database
-    jobs = AllAtOnce(database)
+    jobs = ManualJobs(database)
     scanning_jobs.register(jobs, database)
     for work in jobs.works:
         await work()
     assert await world.rows("SELECT 1 FROM device_pairing") == []
 
 
-async def test_two_organisations_may_have_a_device_by_the_same_id(
+async def test_two_organisations_may_have_devices_with_the_same_id(
     world: World, services: Services, client: httpx.AsyncClient, other_tenant: Tenant
 ):
     rival, chosen = await a_world(services, client, other_tenant), str(uuid4())
@@ -276,7 +276,7 @@ async def test_two_organisations_may_have_a_device_by_the_same_id(
 
 
 @pytest.mark.parametrize("role", ["customer", "box_office"])
-async def test_only_who_runs_gates_or_arranges_events_may_approve(world: World, role: Any):
+async def test_only_staff_who_run_gates_or_arrange_events_may_approve(world: World, role: Any):
     body = {"gate_id": str(world.gates[0].id), "name": "iPad"}
     answer = await world.ask("POST", PAIRINGS, body, by=role)
     assert answer.status_code == 403

@@ -1,4 +1,4 @@
-"""All that was scanned at an event, page by page."""
+"""The list of all scans of an event, page by page."""
 
 from datetime import datetime
 from uuid import uuid4
@@ -34,7 +34,7 @@ async def test_every_attempt_is_listed_once_the_newest_first(world: World):
     assert found[2]["status"] == "admitted"
 
 
-async def test_a_listed_scan_names_its_event_gate_and_device_and_when_it_was_kept(world: World):
+async def test_a_listed_scan_names_its_event_gate_and_device_and_when_it_was_stored(world: World):
     device, ticket = await world.device(name="iPad-Gate-1"), await world.ticket()
     await world.scan(device, ticket.code)
     [scan] = await listed(world)
@@ -73,7 +73,7 @@ async def test_the_audit_entry_of_a_scan_has_device_address_and_agent(world: Wor
     }
 
 
-async def test_what_is_no_event_has_no_scans(world: World):
+async def test_an_unknown_event_has_no_scans(world: World):
     answer = await world.ask("GET", f"/api/scanning/events/{uuid4()}/scans")
     assert answer.status_code == 404
     path = f"/api/scanning/events/{world.event_id}/scans?after={uuid4()}"

@@ -1,4 +1,4 @@
-"""What /metrics tells of the gates."""
+"""What /metrics shows of the gates."""
 
 from datetime import timedelta
 
@@ -21,7 +21,7 @@ PREFIX = "voelgoedevents_scanning_"
 
 
 class Metrics:
-    """As they were told at one moment, without those of other tests' events."""
+    """The metrics of one moment, without those of other tests' events."""
 
     def __init__(self, text: str, world: World) -> None:
         self._samples = [
@@ -32,7 +32,7 @@ class Metrics:
         ]
 
     def value(self, name: str, **labels: str) -> float | None:
-        """None where there is none."""
+        """The value of a series; None where there is no such series."""
         found = [
             sample.value
             for sample in self._samples
@@ -57,19 +57,19 @@ async def beat(world: World, device: Device, **more: object) -> None:
     assert answer.status_code == 200, answer.text
 
 
-async def test_how_full_gates_and_events_are(world: World, clock: MovableClock):
+async def test_metrics_show_how_full_gates_and_events_are(world: World, clock: MovableClock):
     here, there = [await world.device(gate) for gate in world.gates]
     first, second, third = await world.tickets(3)
     for device, ticket in ((here, first), (here, second), (there, third)):
         assert await world.verdict(device, ticket.code) == "admitted"
     clock.ahead += LATER
     assert await world.verdict(there, second.code) == "admitted"
-    told = await read(world)
-    assert told.value("event_occupancy") == 3
-    assert told.value("event_capacity") == 500
-    assert told.value("gate_occupancy", gate="gate-0") == 1
-    assert told.value("gate_occupancy", gate="gate-1", gate_id=str(world.gates[1].id)) == 2
-    assert told.value("gate_capacity", gate="gate-0") == 500
+    metrics = await read(world)
+    assert metrics.value("event_occupancy") == 3
+    assert metrics.value("event_capacity") == 500
+    assert metrics.value("gate_occupancy", gate="gate-0") == 1
+    assert metrics.value("gate_occupancy", gate="gate-1", gate_id=str(world.gates[1].id)) == 2
+    assert metrics.value("gate_capacity", gate="gate-0") == 500
 
 
 async def test_a_gate_without_a_capacity_has_its_limit_or_none(
@@ -79,25 +79,27 @@ async def test_a_gate_without_a_capacity_has_its_limit_or_none(
     world = await a_world(services, client, tenant, gate=limited)
     assert (await read(world)).value("gate_capacity", gate="gate-0") == 7
     await world.rows("UPDATE gate SET hard_capacity_limit = NULL RETURNING id")
-    told = await read(world)
-    assert told.value("gate_capacity", gate="gate-0") is None
-    assert told.value("gate_occupancy", gate="gate-0") == 0
+    metrics = await read(world)
+    assert metrics.value("gate_capacity", gate="gate-0") is None
+    assert metrics.value("gate_occupancy", gate="gate-0") == 0
 
 
-async def test_which_devices_are_silent_and_what_waits_on_them(world: World, clock: MovableClock):
+async def test_metrics_show_silent_devices_and_the_scans_that_wait_on_them(
+    world: World, clock: MovableClock
+):
     talking, silent = await world.device(name="iPad-1"), await world.device(name="iPad-2")
     await beat(world, silent, queue_length=30)
     clock.ahead += timedelta(minutes=6)
     await beat(world, talking, queue_length=12)
-    told = await read(world)
-    assert told.value("devices", status="active") == 1
-    assert told.value("devices", status="offline") == 1
-    assert told.value("devices", status="inactive") == 0
-    assert told.value("pending_syncs") == 42
-    silence = told.value("device_silent_seconds", device="iPad-2", gate="gate-0")
+    metrics = await read(world)
+    assert metrics.value("devices", status="active") == 1
+    assert metrics.value("devices", status="offline") == 1
+    assert metrics.value("devices", status="inactive") == 0
+    assert metrics.value("pending_syncs") == 42
+    silence = metrics.value("device_silent_seconds", device="iPad-2", gate="gate-0")
     assert silence is not None
     assert 360 <= silence < 420
-    fresh = told.value("device_silent_seconds", device_id=str(talking.id))
+    fresh = metrics.value("device_silent_seconds", device_id=str(talking.id))
     assert fresh is not None
     assert fresh < 60
 
@@ -110,36 +112,39 @@ async def test_a_device_that_scans_and_sends_no_heartbeat_is_not_silent(
     assert (await read(world)).value("devices", status="offline") == 1
     assert await world.verdict(device, ticket.code) == "admitted"
     await world.services.signs_of_life.is_idle()
-    told = await read(world)
-    assert (told.value("devices", status="active"), told.value("devices", status="offline")) == (
+    metrics = await read(world)
+    assert (
+        metrics.value("devices", status="active"),
+        metrics.value("devices", status="offline"),
+    ) == (
         1,
         0,
     )
-    silence = told.value("device_silent_seconds", device="iPad-1")
+    silence = metrics.value("device_silent_seconds", device="iPad-1")
     assert silence is not None
     assert silence < 60
 
 
-async def test_devices_at_a_closed_gate_may_sleep_and_revoked_ones_are_gone(world: World):
+async def test_devices_at_a_closed_gate_may_be_silent_and_revoked_ones_have_no_series(world: World):
     sleeping, gone = await world.device(world.gates[0]), await world.device(world.gates[1])
     await world.rows("UPDATE gate SET status = 'closed' WHERE id = $1", world.gates[0].id)
     await world.rows("UPDATE scan_device SET deleted_at = now() WHERE id = $1", gone.id)
-    told = await read(world)
-    assert told.value("devices", status="active") == 1
+    metrics = await read(world)
+    assert metrics.value("devices", status="active") == 1
     for device in (sleeping, gone):
-        assert told.value("device_silent_seconds", device_id=str(device.id)) is None
+        assert metrics.value("device_silent_seconds", device_id=str(device.id)) is None
 
 
-async def test_what_is_over_is_no_longer_told(world: World):
+async def test_an_event_that_is_over_has_no_series(world: World):
     await world.device()
     assert (await read(world)).value("event_capacity") == 500
     await world.rows("UPDATE event SET status = 'ended'")
-    told = await read(world)
+    metrics = await read(world)
     for name in ("event_capacity", "gate_occupancy", "pending_syncs", "device_silent_seconds"):
-        assert told.value(name) is None, name
+        assert metrics.value(name) is None, name
 
 
-async def test_only_so_many_are_told_one_by_one_the_fullest_and_the_most_silent(
+async def test_the_number_of_series_is_limited_to_the_fullest_gates_and_most_silent_devices(
     services: Services,
     client: httpx.AsyncClient,
     tenant: Tenant,
@@ -153,16 +158,16 @@ async def test_only_so_many_are_told_one_by_one_the_fullest_and_the_most_silent(
     await world.device(world.gates[0], name="fresh")
     monkeypatch.setattr(figures, "GATES_TOLD_MAX", 1)
     monkeypatch.setattr(figures, "DEVICES_TOLD_MAX", 1)
-    told = await read(world)
-    assert told.value("gate_occupancy") == told.value("gate_occupancy", gate="gate-1") == 1
-    silence = told.value("device_silent_seconds")
-    assert silence == told.value("device_silent_seconds", device="silent") is not None
-    assert told.value("figures_left_out", what="gates") == 2
-    assert told.value("figures_left_out", what="devices") == 1
+    metrics = await read(world)
+    assert metrics.value("gate_occupancy") == metrics.value("gate_occupancy", gate="gate-1") == 1
+    silence = metrics.value("device_silent_seconds")
+    assert silence == metrics.value("device_silent_seconds", device="silent") is not None
+    assert metrics.value("figures_left_out", what="gates") == 2
+    assert metrics.value("figures_left_out", what="devices") == 1
     monkeypatch.setattr(figures, "EVENTS_TOLD_MAX", 0)
-    told = await read(world)
-    assert told.value("event_capacity") is None
-    assert told.value("figures_left_out", what="events") == 1
+    metrics = await read(world)
+    assert metrics.value("event_capacity") is None
+    assert metrics.value("figures_left_out", what="events") == 1
 
 
 async def test_without_the_database_there_are_no_figures_rather_than_old_ones(world: World):
@@ -179,7 +184,7 @@ async def test_without_the_database_there_are_no_figures_rather_than_old_ones(wo
     await away.database.close()
 
 
-async def test_every_scan_is_timed_by_what_came_of_it(world: World):
+async def test_every_scan_is_timed_by_its_outcome(world: World):
     def times() -> dict[str, float]:
         name, outcomes = "scan_duration_seconds_count", ("admitted", "denied", "refused")
         return {each: counted(name, outcome=each) for each in outcomes}
@@ -196,7 +201,7 @@ async def test_every_scan_is_timed_by_what_came_of_it(world: World):
     assert made == {"admitted": 1, "denied": 2, "refused": 2}
 
 
-async def test_scans_are_counted_by_reason_and_duplicates_by_who_knew(world: World):
+async def test_scans_are_counted_by_reason_and_duplicates_by_the_tier_that_knew(world: World):
     def counts() -> list[float]:
         return [
             counted("scans_total", status="admitted", reason=""),
@@ -217,12 +222,12 @@ async def test_scans_are_counted_by_reason_and_duplicates_by_who_knew(world: Wor
 async def test_how_many_scans_wait_on_each_device(world: World):
     here, there = [await world.device(gate) for gate in world.gates]
     await beat(world, here, queue_length=10_001)
-    told = await read(world)
-    assert told.value("device_queue", device_id=str(here.id), gate="gate-0") == 10_001
-    assert told.value("device_queue", device_id=str(there.id), gate="gate-1") == 0
+    metrics = await read(world)
+    assert metrics.value("device_queue", device_id=str(here.id), gate="gate-0") == 10_001
+    assert metrics.value("device_queue", device_id=str(there.id), gate="gate-1") == 0
 
 
-async def test_the_share_of_duplicates_is_told_of_batches_that_are_large_enough(world: World):
+async def test_the_share_of_duplicates_is_observed_for_batches_that_are_large_enough(world: World):
     device, tickets = await world.device(), await world.tickets(20)
     for ticket in tickets[:2]:
         assert await world.verdict(device, ticket.code) == "admitted"

@@ -1,4 +1,4 @@
-"""Devices at work: who may scan and where, what they say of themselves, and who sees it."""
+"""Devices at work: which may scan and where, what their heartbeats say, and who sees it."""
 
 from datetime import timedelta
 from typing import Any
@@ -37,7 +37,7 @@ def error(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]
 
 
-async def test_a_device_inactive_scans_nothing_until_it_is_active_again(world: World):
+async def test_an_inactive_device_scans_nothing_until_it_is_active_again(world: World):
     device, ticket = await world.device(), await world.ticket()
     assert (await change(world, device, status="inactive"))["status"] == "inactive"
     answer = await world.scan(device, ticket.code)
@@ -70,7 +70,7 @@ async def test_a_device_that_names_another_is_refused(world: World):
     assert await world.rows("SELECT 1 FROM scan") == []
 
 
-async def test_a_heartbeat_says_how_a_device_is_and_hears_where_it_is(world: World):
+async def test_a_heartbeat_reports_the_device_and_is_answered_with_its_station(world: World):
     device, beside = await world.device(), await world.device(world.gates[1])
     for each, ticket in zip((device, beside), await world.tickets(2), strict=True):
         await world.verdict(each, ticket.code)
@@ -107,8 +107,8 @@ async def test_a_heartbeat_says_how_a_device_is_and_hears_where_it_is(world: Wor
     listed = (await world.ask("GET", DEVICES)).json()["data"]
     [seen] = [each for each in listed if each["id"] == str(device.id)]
     assert 90 <= seen["clock_offset_seconds"] < 120
-    told = ("battery_percent", "queue_length", "app_version", "manifest_version")
-    assert [seen[each] for each in told] == [34, 7, "1.4.2", 12]
+    reported = ("battery_percent", "queue_length", "app_version", "manifest_version")
+    assert [seen[each] for each in reported] == [34, 7, "1.4.2", 12]
     assert seen["status"] == "active"
     assert (seen["gate_name"], seen["event_id"]) == ("Gate 0", str(world.event_id))
     ahead = (world.now + timedelta(hours=2)).isoformat()
@@ -121,7 +121,7 @@ async def test_a_heartbeat_that_makes_no_sense_is_refused(world: World):
     device = await world.device()
     for wrong in (
         {"device_time": "yesterday"},
-        {"device_time": "2026-01-01T00:00:00"},  # by which clock
+        {"device_time": "2026-01-01T00:00:00"},  # no UTC offset
         {"battery_percent": 101},
         {"battery_percent": -1},
         {"queue_length": -1},
@@ -151,7 +151,7 @@ async def test_a_device_is_offline_after_five_minutes_of_silence(world: World, c
     assert silent["silent_seconds"] >= 300
 
 
-async def test_a_heartbeat_is_no_version_that_somebody_made(world: World):
+async def test_a_heartbeat_makes_no_new_version_of_the_device(world: World):
     device = await world.device()
     before = await shown(world, device)
     await beat(world, device, battery_percent=50)
@@ -163,9 +163,7 @@ async def test_a_heartbeat_is_no_version_that_somebody_made(world: World):
     assert error(stale) == (409, "version_conflict")
 
 
-async def test_what_a_device_scans_counts_at_the_gate_it_was_moved_to(
-    world: World, clock: MovableClock
-):
+async def test_the_scans_of_a_moved_device_count_at_its_new_gate(world: World, clock: MovableClock):
     device, ticket = await world.device(), await world.ticket()
     assert await world.verdict(device, ticket.code) == "admitted"
     moved = await change(world, device, gate_id=str(world.gates[1].id))
@@ -202,7 +200,7 @@ async def test_the_fleet_is_listed_by_event_without_the_revoked_and_in_pages(wor
     assert error(revoked) == (404, "device_not_found")
 
 
-async def test_the_fleet_of_an_event_that_is_not_is_no_fleet(world: World):
+async def test_the_fleet_of_an_unknown_event_is_not_found(world: World):
     answer = await world.ask("GET", f"{DEVICES}?event_id={uuid4()}")
     assert error(answer) == (404, "event_not_found")
 

@@ -1,4 +1,4 @@
-"""What is suspicious: exact about thresholds, and whatever the order in which scans are told of."""
+"""What the fraud rules find: exact about thresholds, and the same in whatever order scans arrive."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
@@ -134,14 +134,14 @@ def test_every_kind_has_a_severity_and_a_subject():
 
 
 @given(st.integers(1, 1_000), SECONDS)
-def test_who_is_at_two_gates_too_soon_has_travelled_impossibly(travel_s: int, gap: int):
+def test_a_ticket_at_two_gates_too_soon_is_impossible_travel(travel_s: int, gap: int):
     seen = [a_sighting(0, NORTH), a_sighting(gap, SOUTH)]
     found = impossible_travel(seen, after(gap), travel_s)
     assert (found is not None) == (gap < travel_s)
 
 
 @given(st.lists(st.tuples(SECONDS, st.sampled_from([NORTH, SOUTH, WEST])), max_size=8), SECONDS)
-def test_it_is_found_whenever_any_two_scans_are_too_close(
+def test_impossible_travel_is_found_wherever_two_scans_are_too_close(
     scans: list[tuple[int, UUID]], travel_s: int
 ):
     seen = [a_sighting(at, gate) for at, gate in scans]
@@ -154,30 +154,32 @@ def test_it_is_found_whenever_any_two_scans_are_too_close(
 @given(
     st.lists(st.tuples(SECONDS, st.sampled_from([NORTH, SOUTH, WEST])), max_size=8), st.randoms()
 )
-def test_in_whatever_order_a_tickets_scans_are_told_of(scans: list[tuple[int, UUID]], random: Any):
+def test_the_order_in_which_a_tickets_scans_arrive_does_not_matter(
+    scans: list[tuple[int, UUID]], random: Any
+):
     seen = [a_sighting(at, gate) for at, gate in scans]
     shuffled = list(seen)
     random.shuffle(shuffled)
     assert impossible_travel(seen, NOON, 300) == impossible_travel(shuffled, NOON, 300)
 
 
-def test_the_same_gate_is_no_journey():
+def test_two_scans_at_the_same_gate_are_no_travel():
     assert impossible_travel([a_sighting(0, NORTH), a_sighting(1, NORTH)], NOON, 300) is None
 
 
-def test_what_was_noticed_before_is_not_noticed_again():
+def test_a_noticed_scan_is_not_noticed_again():
     seen = [a_sighting(0, NORTH), a_sighting(60, SOUTH), a_sighting(90, SOUTH)]
     assert impossible_travel(seen, after(60), 300) is not None
     assert impossible_travel(seen, after(90), 300) is None
 
 
 @pytest.mark.parametrize("reason", sorted(map(str, SENT_ELSEWHERE)))
-def test_who_was_sent_to_another_gate_may_go_there(reason: str):
+def test_a_visitor_who_was_sent_to_another_gate_may_go_there(reason: str):
     seen = [a_sighting(0, NORTH, reason=reason), a_sighting(60, SOUTH, entry_number=2)]
     assert impossible_travel(seen, NOON, 300) is None
 
 
-def test_a_first_entry_follows_nobody():
+def test_a_first_entry_is_no_travel():
     denied = a_sighting(0, NORTH, reason="event_not_live")
     assert impossible_travel([denied, a_sighting(60, SOUTH, entry_number=1)], NOON, 300) is None
     entry = a_sighting(0, NORTH, entry_number=1)
@@ -185,7 +187,7 @@ def test_a_first_entry_follows_nobody():
     assert impossible_travel([entry, again], NOON, 300) == (entry, again)
 
 
-def test_what_a_supervisor_did_is_no_journey():
+def test_an_override_by_a_supervisor_is_no_travel():
     seen = [a_sighting(0, NORTH), a_sighting(60, SOUTH, source="supervisor")]
     assert impossible_travel(seen, NOON, 300) is None
 
@@ -217,7 +219,7 @@ def test_duplicates_are_repeated_when_there_are_more_than_allowed(most: int, cou
     assert kinds(raised) == (["repeated_duplicates"] if count > most else [])
 
 
-def test_a_re_entry_after_many_duplicates_is_none_itself():
+def test_a_re_entry_after_many_duplicates_is_no_duplicate_itself():
     assert judged(a_round(a_scan(entry_number=2)), repeated(6)) == []
 
 
@@ -232,7 +234,7 @@ def test_a_gate_is_too_fast_when_there_are_more_scans_than_allowed(most: int, co
     ("count", "errors", "too_often"),
     [(19, 19, False), (20, 2, False), (20, 3, True), (30, 3, False), (30, 4, True), (0, 0, False)],
 )
-def test_a_device_errs_too_often_over_a_tenth_of_at_least_twenty(
+def test_a_device_has_too_many_errors_over_a_tenth_of_at_least_twenty(
     count: int, errors: int, too_often: bool
 ):
     made = DeviceCount(device_id=DEVICE, count=count, errors=errors)
@@ -242,12 +244,12 @@ def test_a_device_errs_too_often_over_a_tenth_of_at_least_twenty(
 
 
 @pytest.mark.parametrize("reason", get_args(Reason))
-def test_only_a_ticket_that_nobody_has_is_an_error_of_the_device(reason: Reason):
+def test_only_an_unknown_ticket_is_an_error_of_the_device(reason: Reason):
     erring = subjects_of(a_round(a_scan(reason_denied=reason))).erring
     assert set(erring) == ({DEVICE} if reason == "ticket_not_found" else set())
 
 
-def test_a_malfunction_is_told_of_where_the_device_last_erred():
+def test_a_malfunction_is_raised_where_the_device_last_erred():
     wrong = a_scan(5, reason_denied="ticket_not_found", ticket_id=None)
     refused = an_error(9, gate_id=SOUTH, gate_name="South")
     made = DeviceCount(device_id=DEVICE, count=20, errors=3)
@@ -271,7 +273,7 @@ def test_the_rate_itself_is_still_allowed(count: int, rate_max: float, data: st.
     assert not errs_too_often(made, 1.0)
 
 
-def test_an_unknown_ticket_and_a_forged_one_are_told_apart():
+def test_an_unknown_ticket_and_a_forged_one_are_distinguished():
     unknown = a_scan(ticket_id=None, reason_denied="ticket_not_found")
     forged = a_scan(1, ticket_id=None, reason_denied="ticket_not_found")
     raised = {each.kind: each for each in judged(a_round(unknown, forged=(forged,)))}
@@ -287,7 +289,7 @@ def test_a_gate_is_near_capacity_from_nine_tenths_on(capacity: int, current: int
     assert kinds(raised) == (["gate_near_capacity"] if current * 10 >= capacity * 9 else [])
 
 
-def test_who_leaves_a_full_gate_alarms_nobody_and_a_gate_without_limit_is_never_full():
+def test_an_exit_from_a_full_gate_raises_nothing_and_a_gate_without_limit_is_never_full():
     details = ScanDetails(gate_capacity=100)
     assert judged(a_round(a_scan(details=details, gate_current=100, direction="exit"))) == []
     assert not is_near_capacity(100, None)
@@ -351,7 +353,7 @@ def has_ticket(reason: str | None) -> bool:
     return reason != "ticket_not_found"
 
 
-def test_only_what_can_have_become_worse_is_asked_about():
+def test_the_store_is_only_asked_about_subjects_that_can_have_become_worse():
     first, again = a_scan(0, entry_number=1), a_scan(5, reason_denied="already_scanned")
     policies = {EVENT: ScanPolicy(event_id=EVENT)}
     assert questions_of(subjects_of(a_round(first)), policies).tickets == []

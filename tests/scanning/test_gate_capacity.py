@@ -1,4 +1,4 @@
-"""CapacityCheck at a gate, counted by one batch while others count too, without any database."""
+"""The capacity of a gate, counted by one batch while others count too, without a database."""
 
 import datetime as dt
 from uuid import UUID
@@ -16,10 +16,11 @@ steps = st.lists(
 
 
 @given(steps, st.integers(1, 6), st.integers(0, 6), st.integers(-3, 3))
-def test_it_is_found_too_full_when_it_was_too_full_for_somebody_whom_the_rule_let_in(
+def test_a_gate_is_too_full_when_it_was_too_full_for_somebody_whom_the_rule_admitted(
     steps: list[str], most: int, read: int, meanwhile: int
 ):
-    """`read` were inside when the batch was decided, so many more or fewer when it is written."""
+    """`read` people were inside when the batch was decided; `meanwhile` more or fewer are when it is
+    written."""
     tally = Tally()
     rooms = GateCapacity(tally)
     here = tally.presence(EVENT, DAY, GATE, None)
@@ -45,5 +46,5 @@ def test_it_is_found_too_full_when_it_was_too_full_for_somebody_whom_the_rule_le
     assert any(afterwards > room.most for room in rooms.afterwards()) == was_too_full
 
 
-def test_a_gate_where_the_rule_let_nobody_in_is_not_looked_at():
+def test_a_gate_where_the_rule_admitted_nobody_is_not_checked():
     assert GateCapacity(Tally()).afterwards() == []

@@ -1,4 +1,4 @@
-"""Finding a ticket at the gate: by code, order or name, and no more than gate staff may see."""
+"""Finding a ticket at the gate by code, order or name; gate staff see no more than they may."""
 
 from typing import Any
 from uuid import uuid4
@@ -69,7 +69,7 @@ async def test_a_name_that_looks_like_a_code_or_an_order_number_is_still_a_name(
     assert await found(world, name) == [ticket.code]
 
 
-async def test_what_is_typed_is_no_pattern(world: World):
+async def test_wildcards_in_a_search_have_no_meaning(world: World):
     await sold(world, "A1", "Anna Botha")
     [odd] = (await sold(world, "A3", "100% _Real_ \\Name")).tickets
     for typed in ("%%%", "___", "A%a", "An_a", "A__a", "%Botha", "\\\\\\"):
@@ -79,7 +79,7 @@ async def test_what_is_typed_is_no_pattern(world: World):
     assert await found(world, "'; DROP TABLE ticket; --") == []
 
 
-async def test_nothing_is_listed_that_was_not_searched_for(world: World):
+async def test_only_tickets_that_match_the_search_are_listed(world: World):
     await world.ticket()
     for typed in ("", "   ", "A", "An", " An ", "\t\tA "):
         answer = await search(world, typed)
@@ -134,7 +134,7 @@ async def test_only_tickets_of_this_event_and_organisation_are_found(
         assert (answer.status_code, answer.json()["error"]) == (404, "event_not_found")
 
 
-async def test_a_search_takes_the_permission_and_is_on_record(world: World):
+async def test_a_search_needs_the_permission_and_is_recorded(world: World):
     await world.ticket()
     for role in ("box_office", "customer"):
         assert (await search(world, "Anna", headers=world.tenant.as_(role))).status_code == 403

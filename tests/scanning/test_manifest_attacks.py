@@ -1,4 +1,4 @@
-"""Requests for manifests that nobody honest sends, and events that are not as usual."""
+"""Requests for manifests that no honest device sends, and unusual events."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ LATER = timedelta(seconds=11)
     ["", ",", ";;;", "gzip;q=", "gzip;q=x", "zstd;q=0", "*;q=0", "identity;q=0", "zstd" * 200,
      "gzip;q=1;q=0", "\xff", "br\t;\tq=0.5"],
 )  # fmt: skip
-async def test_whatever_is_accepted_something_readable_is_sent(world: World, accepted: str):
+async def test_for_every_accepted_encoding_something_readable_is_sent(world: World, accepted: str):
     reader = await a_reader(world)
     headers = {"Accept-Encoding": accepted.encode("latin-1")}
     answer = await fetch(world, reader.device, headers=headers)
@@ -36,7 +36,7 @@ async def test_whatever_is_accepted_something_readable_is_sent(world: World, acc
 
 
 @pytest.mark.parametrize("known", ["", '"', "W/", "W/*", '"1-"', ",,,", "x" * 999, "\xe9"])
-async def test_a_tag_that_is_none_is_no_match(world: World, known: str):
+async def test_an_invalid_tag_is_no_match(world: World, known: str):
     reader = await a_reader(world)
     headers = {"If-None-Match": known.encode("latin-1")}
     answer = await fetch(world, reader.device, headers=headers)
@@ -50,7 +50,7 @@ async def test_headers_that_are_too_long_are_refused(world: World):
         assert answer.status_code == 422, name
 
 
-async def test_a_draft_without_layout_types_or_tickets_has_one(
+async def test_a_draft_without_layout_types_or_tickets_has_a_manifest(
     services: Services, client: httpx.AsyncClient, tenant: Tenant, world: World
 ):
     owner = tenant.as_("owner")
@@ -81,7 +81,7 @@ async def test_events_of_two_tenants_have_nothing_in_common(
     assert crossed.status_code == 404
 
 
-async def test_a_device_that_was_deactivated_gets_none(world: World):
+async def test_a_deactivated_device_gets_no_manifest(world: World):
     reader = await a_reader(world)
     path, change = f"/api/scanning/devices/{reader.device.id}", {"version": 1, "status": "inactive"}
     await world.ask("PATCH", path, change, by="owner")
@@ -89,7 +89,7 @@ async def test_a_device_that_was_deactivated_gets_none(world: World):
     assert (answer.status_code, answer.json()["error"]) == (401, "device_inactive")
 
 
-async def test_a_key_that_was_rotated_gets_none_and_the_next_one_signs(world: World):
+async def test_a_rotated_key_gets_no_manifest_and_the_next_one_signs(world: World):
     reader = await a_reader(world)
     body = {"rotation_id": "0190a1b2-c3d4-4e5f-8a9b-0c1d2e3f4a5b"}
     headers = reader.device.headers
@@ -101,7 +101,7 @@ async def test_a_key_that_was_rotated_gets_none_and_the_next_one_signs(world: Wo
     assert verify(answer.content, made.json()["data"]["api_key"]) == reader.document
 
 
-async def test_many_at_once_have_it_built_and_compressed_once(
+async def test_simultaneous_requests_build_and_compress_it_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     await world.tickets(10)
@@ -127,7 +127,7 @@ async def test_many_at_once_have_it_built_and_compressed_once(
         assert verify(answer.content, device.api_key) is not None
 
 
-async def test_what_has_no_room_in_memory_is_given_all_the_same(
+async def test_a_manifest_that_does_not_fit_in_memory_is_sent_all_the_same(
     world: World, database_url: str, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(manifests, "TEXT_BYTES_MAX", 100)
@@ -141,10 +141,10 @@ async def test_what_has_no_room_in_memory_is_given_all_the_same(
         assert reader.version == 2
 
 
-async def test_a_newer_version_while_one_is_read_is_no_fault(
+async def test_a_newer_version_during_the_read_is_no_fault(
     world: World, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ):
-    """Between reading what there is and reading the document, another node builds the next."""
+    """Between the read of the version and the read of the document another node builds the next version."""
     reader = await a_reader(world)
     service = world.services.manifests
     await world.tickets(1)

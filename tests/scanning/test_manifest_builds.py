@@ -1,4 +1,4 @@
-"""Manifests are built while others sell and scan, by several nodes, through restarts."""
+"""Manifests are built while tickets are sold and scanned, by several nodes, through restarts."""
 
 import asyncio
 import contextlib
@@ -35,10 +35,10 @@ async def update(world: World, query: str, *values: Any) -> None:
         await tx.connection.execute(query, *values)
 
 
-async def test_what_was_not_committed_when_it_was_built_is_in_the_next(
+async def test_changes_that_were_not_committed_at_a_build_are_in_the_next(
     world: World, clock: MovableClock
 ):
-    """However late it commits, and however many others did before."""
+    """This holds however late they commit, and however many other transactions were before."""
     slow, quick = await world.ticket("A1"), await world.ticket("A2")
     reader = await a_reader(world)
     async with world.services.database.transaction(world.tenant.id) as tx:
@@ -55,8 +55,8 @@ async def test_what_was_not_committed_when_it_was_built_is_in_the_next(
     assert reader.version == 3
 
 
-async def test_what_a_savepoint_wrote_is_found_too(world: World, clock: MovableClock):
-    """Its rows carry a number of their own, which no snapshot lists as running."""
+async def test_rows_written_in_a_savepoint_are_found_too(world: World, clock: MovableClock):
+    """Such rows carry a transaction id of their own, which no snapshot lists as running."""
     ticket = await world.ticket("A1")
     reader = await a_reader(world)
     async with world.services.database.transaction(world.tenant.id) as tx:
@@ -64,7 +64,7 @@ async def test_what_a_savepoint_wrote_is_found_too(world: World, clock: MovableC
         await tx.connection.execute("SAVEPOINT inner_one")
         await tx.run("UPDATE ticket SET issue = 7 WHERE id = $1", ticket.id)
         await tx.connection.execute("RELEASE SAVEPOINT inner_one")
-        await update(world, "UPDATE gate SET name = name")  # others go on meanwhile
+        await update(world, "UPDATE gate SET name = name")  # other transactions go on meanwhile
         clock.ahead += LATER
         await reader.update()
     clock.ahead += LATER
@@ -72,7 +72,7 @@ async def test_what_a_savepoint_wrote_is_found_too(world: World, clock: MovableC
     assert reader.entry(ticket.id)["issue"] == 7
 
 
-async def test_only_tickets_that_were_written_since_are_looked_at(
+async def test_only_tickets_that_were_written_since_are_read(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     await world.tickets(5)
@@ -86,7 +86,9 @@ async def test_only_tickets_that_were_written_since_are_looked_at(
         return found
 
     monkeypatch.setattr(manifest_build, "changed_entries", counting)
-    await world.services.live.is_idle()  # what began before the sale and is not over hides it
+    await (
+        world.services.live.is_idle()
+    )  # a transaction that began before the sale and is not over hides the sale
     await built(world)
     await built(world)
     await update(world, "UPDATE ticket SET issue = 2 WHERE id = $1", ticket.id)
@@ -95,7 +97,7 @@ async def test_only_tickets_that_were_written_since_are_looked_at(
     assert looked_at == [6, 0, 1, 0]
 
 
-async def test_a_row_written_anew_as_it_was_is_no_new_version(world: World):
+async def test_a_row_rewritten_without_changes_makes_no_new_version(world: World):
     await world.ticket("A1")
     first = await built(world)
     await update(world, "UPDATE ticket SET updated_at = now(), holder_name = 'Somebody'")
@@ -103,7 +105,7 @@ async def test_a_row_written_anew_as_it_was_is_no_new_version(world: World):
 
 
 @pytest.mark.parametrize("nodes", [2])
-async def test_nodes_that_build_at_once_build_one_version(
+async def test_nodes_that_build_at_the_same_time_build_one_version(
     world: World, database_url: str, clock: MovableClock, nodes: int
 ):
     await world.tickets(3)
@@ -141,7 +143,7 @@ async def test_a_node_reads_what_another_built(
         assert reader.version == 2
 
 
-async def test_it_goes_on_after_all_connections_were_lost(
+async def test_builds_continue_after_all_connections_were_lost(
     world: World, postgres: EmbeddedPostgres, clock: MovableClock, database_url: str
 ):
     ticket = await world.ticket("A1")
@@ -154,7 +156,7 @@ async def test_it_goes_on_after_all_connections_were_lost(
     )
     await admin.close()
     clock.ahead += LATER
-    for _ in range(20):  # connections that are gone are noticed by whoever uses them next
+    for _ in range(20):  # a caller that uses a lost connection next notices that it is gone
         if (await fetch(world, reader.device)).status_code == 200:
             break
     await reader.update()
@@ -166,7 +168,7 @@ async def test_it_goes_on_after_all_connections_were_lost(
     [
         (1_000, 999, 999, True),
         (1_000, 998, 999, False),
-        (2**32 + 10, 5, 2**32 - 5, True),  # written after the numbers began anew
+        (2**32 + 10, 5, 2**32 - 5, True),  # written after the transaction ids started again
         (2**32 + 10, 2**32 - 3, 2**32 - 5, True),
         (2**32 + 10, 2**32 - 6, 2**32 - 5, False),
         (2**32 + 10, 3, 2**32 + 5, False),
@@ -177,7 +179,7 @@ async def test_it_goes_on_after_all_connections_were_lost(
 async def test_transactions_are_counted_past_32_bits(
     world: World, next_xid: int, xmin: int, seen: int, is_looked_at: bool
 ):
-    """The sum that the statement does, with numbers that no test reaches."""
+    """The statement's arithmetic, with numbers that no test reaches."""
     [row] = await world.rows(
         "SELECT ($1::bigint - 1 - $2::bigint) & 4294967295 < $1::bigint - $3::bigint AS is_so",
         next_xid,
@@ -199,7 +201,7 @@ ODD = [
 ]
 
 
-async def test_odd_labels_are_told_as_they_are(world: World, clock: MovableClock):
+async def test_odd_labels_are_written_unchanged(world: World, clock: MovableClock):
     tickets = await world.tickets(len(ODD))
     reader = await a_reader(world)
     for ticket, label in zip(tickets, ODD, strict=True):
@@ -215,7 +217,7 @@ async def test_odd_labels_are_told_as_they_are(world: World, clock: MovableClock
         await reader.update()
 
 
-async def test_days_and_gates_of_a_ticket_are_told_where_they_say_something(
+async def test_days_and_gates_of_a_ticket_are_listed_where_they_are_restricted(
     world: World, clock: MovableClock
 ):
     ticket = await world.ticket("A1")
@@ -275,7 +277,7 @@ async def test_many_pages_are_one_document(
     assert {each["issue"] for each in reader.manifest["tickets"]} == {2}
 
 
-async def test_of_too_many_changes_at_once_no_delta_is_kept(
+async def test_no_delta_is_kept_of_too_many_changes_at_once(
     world: World, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ):
     tickets = await world.tickets(3)
@@ -326,19 +328,19 @@ async def test_typed_codes_are_found_also_after_the_master_key_was_changed(
     changed = MasterKey(bytes(32), old)
     async with another_node(world, database_url, clock, changed) as other:
         there = Reader(other, reader.device)
-        await there.hydrate()  # built before, with the key that was
+        await there.hydrate()  # built before, with the key of that time
         assert await typed(there, ticket)
         clock.ahead += LATER
         await there.hydrate()
         assert there.version == 2
         assert await typed(there, ticket)
-        # Whoever does not know the new key yet builds one by its own, rather than one that no
+        # A node that does not know the new key yet builds with its own, because no typed code would be found with an unknown one.
         # typed code is found in.
         await reader.hydrate()
         assert await typed(reader, ticket)
 
 
-async def test_a_build_that_fails_is_not_the_end(
+async def test_builds_continue_after_one_that_failed(
     world: World, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ):
     reader = await a_reader(world)
@@ -358,7 +360,7 @@ async def test_a_build_that_fails_is_not_the_end(
 async def test_after_a_backup_was_restored_changes_are_found_again(
     world: World, clock: MovableClock
 ):
-    """Another cluster counts its transactions anew, so what was seen lies in its future."""
+    """Another cluster counts its transactions from the start, so the last seen one lies in its future."""
     ticket = await world.ticket("A1")
     reader = await a_reader(world)
     await update(world, "UPDATE manifest SET seen_xid = seen_xid + 1000000000")
@@ -368,7 +370,7 @@ async def test_after_a_backup_was_restored_changes_are_found_again(
     assert reader.entry(ticket.id)["issue"] == 7
 
 
-async def test_a_number_that_was_given_twice_is_told_apart_by_the_tag(
+async def test_a_version_number_that_was_used_twice_is_distinguished_by_the_tag(
     world: World, clock: MovableClock
 ):
     """After a backup was restored the next version has a number that devices know from before."""

@@ -1,4 +1,4 @@
-"""The text of a manifest's entries, and what becomes of it when some of them change."""
+"""The text of a manifest's entries, and how changed entries are put into it."""
 
 from unittest.mock import patch
 from uuid import UUID
@@ -22,10 +22,10 @@ def entries(of: dict[int, bytes]) -> list[bytes]:
 
 
 @given(tickets, tickets, st.sampled_from([0, 2_000]))
-def test_what_changed_is_in_its_place_and_the_rest_as_it_was(
+def test_changed_entries_are_in_their_places_and_the_rest_is_unchanged(
     before: dict[int, bytes], changes: dict[int, bytes], few: int
 ) -> None:
-    """Looked up one by one, or compared with all there are."""
+    """Places are found one by one, or by comparing all entries."""
     with patch.object(manifest_entries, "FEW", few):
         text, really = merged(b",".join(entries(before)), entries(changes))
     assert text == b",".join(entries(before | changes))
@@ -34,7 +34,7 @@ def test_what_changed_is_in_its_place_and_the_rest_as_it_was(
 
 
 @given(tickets, tickets)
-def test_all_are_replaced_and_those_that_are_new_are_told(
+def test_all_entries_are_replaced_and_the_new_ones_are_reported(
     before: dict[int, bytes], after: dict[int, bytes]
 ) -> None:
     text, really = replaced(b",".join(entries(before)), entries(after))
@@ -43,7 +43,7 @@ def test_all_are_replaced_and_those_that_are_new_are_told(
 
 
 @given(tickets)
-def test_they_are_taken_apart_and_counted(given: dict[int, bytes]) -> None:
+def test_entries_are_separated_and_counted(given: dict[int, bytes]) -> None:
     text = b",".join(entries(given))
     assert split(text) == entries(given)
     assert count(text) == len(given)

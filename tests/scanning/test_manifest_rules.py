@@ -1,4 +1,4 @@
-"""The manifest's bytes, by the cases that devices in every language must pass too."""
+"""The manifest's bytes, tested by the cases that devices in every language must pass too."""
 
 import json
 from datetime import UTC
@@ -49,7 +49,7 @@ def test_the_contract_is_what_its_generator_writes(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("case", CONTRACT["signed"], ids=lambda case: case["name"])
-def test_what_is_signed_for_a_device_is_verified_by_it(case: dict[str, Any]) -> None:
+def test_a_manifest_signed_for_a_device_is_verified_by_it(case: dict[str, Any]) -> None:
     body, signed = case["body"].encode(), case["document"].encode()
     assert verify(body, case["api_key"]) == signed
     assert sign(signed, case["api_key"]) == case["signature"]
@@ -67,7 +67,7 @@ def test_what_is_signed_for_a_device_is_verified_by_it(case: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("case", CONTRACT["forged"], ids=lambda case: case["reason"])
-def test_what_is_forged_is_refused(case: dict[str, Any]) -> None:
+def test_a_forged_manifest_is_refused(case: dict[str, Any]) -> None:
     assert verify(case["body"].encode(), case["api_key"]) is None
 
 
@@ -98,9 +98,9 @@ def test_codes_and_barcodes_are_found_under_their_hashes() -> None:
 
 
 @pytest.mark.parametrize("text", [each["document"] for each in CONTRACT["signed"]])
-def test_what_parses_json_and_writes_it_again_gets_the_same_bytes(text: str) -> None:
-    """As a browser does, which has no other way. Objects whose keys look like numbers it would
-    write in another order, and floats perhaps otherwise."""
+def test_parsing_and_writing_the_json_again_gives_the_same_bytes(text: str) -> None:
+    """A browser has no other way. It would write objects whose keys look like numbers in another order, and
+    floats perhaps in another form."""
     assert json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":")) == text
 
     def look(value: Any) -> None:
@@ -114,8 +114,8 @@ def test_what_parses_json_and_writes_it_again_gets_the_same_bytes(text: str) -> 
     look(json.loads(text))
 
 
-def test_every_bit_that_is_flipped_is_seen() -> None:
-    """Of what is signed, and of the signature itself."""
+def test_every_flipped_bit_is_noticed() -> None:
+    """Bits of the signed text, and of the signature itself."""
     signed = documents()["no tickets"]
     body = body_of(signed, tail_text(1.5, CODE_KEY, sign(signed, API_KEY)))
     assert verify(body, API_KEY) == signed
@@ -165,7 +165,7 @@ def entries(given: dict[UUID, str]) -> bytes:
     st.sets(st.integers(0, 19)),
     texts,
 )
-def test_whatever_changed_a_delta_leads_to_exactly_the_next_manifest(
+def test_a_delta_leads_to_exactly_the_next_manifest_whatever_changed(
     old_head: Head,
     head: Head,
     old_settings: bytes,
@@ -184,7 +184,7 @@ def test_whatever_changed_a_delta_leads_to_exactly_the_next_manifest(
 
 
 @given(st.binary() | st.text().map(str.encode), st.text())
-def test_nothing_that_somebody_sends_is_more_than_refused(body: bytes, api_key: str) -> None:
+def test_no_body_is_more_than_refused(body: bytes, api_key: str) -> None:
     assert verify(body, "vgd_" + repr(api_key)) is None
     assert verify(b'{"x":1,"offset_seconds":' + body, "vgd_") is None
     with pytest.raises(DeltaDoesNotFit):

@@ -1,4 +1,4 @@
-"""What devices are given to decide by when they are alone."""
+"""The manifests that devices get to decide alone."""
 
 import json
 from base64 import b64encode, urlsafe_b64decode
@@ -17,7 +17,7 @@ from voelgoed.scanning.rules.manifest import barcode_hash, code_hash, moment_tex
 from voelgoed.services import Services
 
 LATER = timedelta(seconds=11)
-"""Than what is fresh."""
+"""A time that is longer than a manifest stays fresh."""
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ async def reader(world: World) -> Reader:
     return await a_reader(world)
 
 
-async def test_it_has_these_fields_and_no_others(world: World, clock: MovableClock):
+async def test_a_manifest_has_these_fields_and_no_others(world: World, clock: MovableClock):
     ticket = await world.ticket("A1")
     reader = await a_reader(world)
     manifest = reader.manifest
@@ -87,7 +87,7 @@ async def test_it_has_these_fields_and_no_others(world: World, clock: MovableClo
     ]  # fmt: skip
 
 
-async def test_a_scan_elsewhere_is_told(world: World, clock: MovableClock):
+async def test_a_scan_at_another_gate_is_in_the_manifest(world: World, clock: MovableClock):
     ticket = await world.ticket("A1")
     reader = await a_reader(world)
     other = await world.device(world.gates[1])
@@ -109,7 +109,7 @@ async def test_a_scan_elsewhere_is_told(world: World, clock: MovableClock):
     assert "settings" not in delta
 
 
-async def test_an_exit_elsewhere_is_told(world: World, clock: MovableClock):
+async def test_an_exit_at_another_gate_is_in_the_manifest(world: World, clock: MovableClock):
     ticket = await world.ticket("A1")
     reader = await a_reader(world)
     other = await world.device(world.gates[1])
@@ -127,14 +127,14 @@ async def test_an_exit_elsewhere_is_told(world: World, clock: MovableClock):
     assert "last_exit_at" not in reader.entry(ticket.id), "somebody came in with it again"
 
 
-async def test_nothing_in_it_is_personal_nor_a_code(world: World):
+async def test_a_manifest_has_no_personal_data_and_no_codes(world: World):
     ticket = await world.ticket("A1")
     assert ticket.holder_name == "Anna Botha"
     async with world.services.database.transaction(world.tenant.id) as tx:
         await tx.run("UPDATE ticket SET holder_email = 'anna@botha.example'")
     reader = await a_reader(world)
     answer = await fetch(world, reader.device)
-    for told in (answer.text, str(answer.headers)):
+    for seen in (answer.text, str(answer.headers)):
         for secret in (
             "Anna",
             "Botha",
@@ -143,8 +143,8 @@ async def test_nothing_in_it_is_personal_nor_a_code(world: World):
             ticket.code,
             ticket.code.replace("-", ""),
         ):
-            assert secret not in told
-    # Whoever has only the document cannot try codes out: it takes the key that is not in it.
+            assert secret not in seen
+    # The document alone does not allow trying codes out: that takes the key, which is not in it.
     assert reader.tail is not None
     assert reader.tail.code_key.encode() not in reader.document
     entry = reader.entry(ticket.id)
@@ -152,7 +152,7 @@ async def test_nothing_in_it_is_personal_nor_a_code(world: World):
         assert sha256(guess.encode()).hexdigest()[:32] != entry["code_hash"]
 
 
-async def test_it_is_signed_for_each_device_with_its_own_key(world: World):
+async def test_a_manifest_is_signed_for_each_device_with_its_own_key(world: World):
     await world.ticket("A1")
     one, two = await a_reader(world), await a_reader(world)
     assert one.document == two.document
@@ -232,7 +232,7 @@ def changes() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("what", changes())
-async def test_what_changes_is_a_new_version_and_a_delta_leads_to_it(
+async def test_a_change_makes_a_new_version_and_a_delta_leads_to_it(
     what: str, world: World, clock: MovableClock
 ):
     ticket, _ = await world.ticket("A1"), await world.ticket("A2")
@@ -247,20 +247,20 @@ async def test_what_changes_is_a_new_version_and_a_delta_leads_to_it(
         assert reader.entry(ticket.id)[key] == value
     if what in ("voided", "refunded"):
         assert reader.entry(ticket.id)["is_valid"] is False
-    told = {
+    seen = {
         "another sold": len(reader.manifest["tickets"]) == 3,
         "gate closed": reader.manifest["gates"][1]["status"] == "closed",
         "policy changed": reader.manifest["event"]["dedup_window_s"] == 17,
         "event renamed": reader.manifest["event_name"] == "Other",
         "key rotated": len(reader.manifest["public_keys"]) == 2,
     }
-    assert told.get(what, True)
+    assert seen.get(what, True)
     clock.ahead += LATER
     assert (await reader.update()).status_code == 304
     assert reader.version == 2
 
 
-async def test_unchanged_it_has_the_same_version_and_is_not_sent_again(
+async def test_an_unchanged_manifest_has_the_same_version_and_is_not_sent_again(
     world: World, reader: Reader, clock: MovableClock
 ):
     tag = (await fetch(world, reader.device)).headers["etag"]
@@ -278,7 +278,7 @@ async def test_unchanged_it_has_the_same_version_and_is_not_sent_again(
 
 
 @pytest.mark.parametrize("accepted", ["zstd", "br", "gzip", "identity", "br;q=0, gzip;q=0.5"])
-async def test_every_encoding_says_the_same(world: World, reader: Reader, accepted: str):
+async def test_every_encoding_has_the_same_content(world: World, reader: Reader, accepted: str):
     await world.tickets(12)
     headers = {"Accept-Encoding": accepted}
     answer = await fetch(world, reader.device, headers=headers)
@@ -298,21 +298,23 @@ async def test_a_delta_comes_in_every_encoding_too(
         answer = await fetch(world, reader.device, since=1, headers=headers)
         delta = verify(answer.content, reader.device.api_key)
         assert delta is not None
-        told = json.loads(delta)
-        assert list(told) == [
+        seen = json.loads(delta)
+        assert list(seen) == [
             "event_id", "since", "manifest_version", "generated_at", "expires_at", "event_name",
             "content_hash", "occupancy", "settings", "tickets",
         ]  # fmt: skip
-        # With the first ticket came the key that signed it.
-        assert list(told["settings"]) == [
+        # The key that signed the first ticket came with it.
+        assert list(seen["settings"]) == [
             "event", "gates", "zones", "ticket_types", "public_keys", "seat_notes",
         ]  # fmt: skip
-        assert [each["ticket_id"] for each in told["tickets"]] == [str(ticket.id)]
+        assert [each["ticket_id"] for each in seen["tickets"]] == [str(ticket.id)]
         assert answer.headers["etag"].endswith('-1"')
 
 
 @pytest.mark.parametrize("since", [0, 2, 99, 2**53])
-async def test_since_what_nobody_knows_all_of_it_is_given(world: World, reader: Reader, since: int):
+async def test_for_an_unknown_version_the_whole_manifest_is_sent(
+    world: World, reader: Reader, since: int
+):
     await reader.hydrate(since=since)
     assert reader.version == 1
 
@@ -320,7 +322,7 @@ async def test_since_what_nobody_knows_all_of_it_is_given(world: World, reader: 
 @pytest.mark.parametrize("since", [-1, 1.5, "abc", "", 2**53 + 1, 10**40, "1e3", "0x1"])
 async def test_a_since_that_is_no_version_is_refused(world: World, reader: Reader, since: Any):
     answer = await fetch(world, reader.device, since=since)
-    if since == "1e3":  # which is a thousand
+    if since == "1e3":  # the number 1000
         assert answer.status_code == 200
     else:
         assert answer.status_code == 422, answer.text
@@ -345,14 +347,14 @@ async def test_the_clock_is_measured_and_kept(world: World, reader: Reader):
     ["", "now", "2026-11-16", "2026-11-16T12:00:00", "1763294400", "0001-01-01T00:00:00Z",
      "9999-12-31T23:59:59Z", "2026-13-40T25:61:61Z", "x" * 65],
 )  # fmt: skip
-async def test_a_time_that_is_none_is_refused(world: World, reader: Reader, time: str):
+async def test_an_invalid_device_time_is_refused(world: World, reader: Reader, time: str):
     answer = await fetch(world, reader.device, headers={"X-Device-Time": time})
     assert answer.status_code == 422
     assert answer.json()["error"] == "invalid_request"
     assert "time" in json.dumps(answer.json()["details"]).lower()
 
 
-async def test_limited_gates_tell_who_is_inside(
+async def test_the_manifest_has_the_people_inside_by_gates_with_a_limit(
     services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock
 ):
     world = await a_world(services, client, tenant, gates=2, gate={"hard_capacity_limit": 5})
@@ -367,7 +369,7 @@ async def test_limited_gates_tell_who_is_inside(
     assert reader.manifest["occupancy"][0] == {"gate_id": codes[0], "inside": 1}
 
 
-async def test_it_is_not_built_more_often_than_every_ten_seconds(
+async def test_a_manifest_is_built_every_ten_seconds_at_most(
     world: World, reader: Reader, clock: MovableClock
 ):
     await world.ticket("A1")
@@ -388,14 +390,14 @@ async def test_a_device_gets_the_manifest_of_its_own_event_only(
     assert answer.status_code == 404
 
 
-async def test_a_device_without_a_gate_gets_none(world: World, reader: Reader):
+async def test_a_device_without_a_gate_gets_no_manifest(world: World, reader: Reader):
     path = f"/api/scanning/devices/{reader.device.id}"
     await world.ask("PATCH", path, {"version": 1, "gate_id": None}, by="owner")
     answer = await fetch(world, reader.device)
     assert (answer.status_code, answer.json()["error"]) == (403, "device_not_assigned_to_gate")
 
 
-async def test_a_revoked_device_gets_none(world: World, reader: Reader):
+async def test_a_revoked_device_gets_no_manifest(world: World, reader: Reader):
     await world.ask("DELETE", f"/api/scanning/devices/{reader.device.id}", by="owner")
     answer = await fetch(world, reader.device)
     assert (answer.status_code, answer.json()["error"]) == (401, "device_inactive")
@@ -407,12 +409,14 @@ async def test_a_revoked_device_gets_none(world: World, reader: Reader):
     assert (await fetch(world, reader.device, headers=staff)).status_code == 401
 
 
-async def test_an_event_without_tickets_has_one_too(world: World, reader: Reader):
+async def test_an_event_without_tickets_has_a_manifest_too(world: World, reader: Reader):
     assert reader.manifest["tickets"] == []
     assert reader.document.endswith(b'"tickets":[]}')
 
 
-async def test_heartbeats_tell_the_version_and_keep_it_fresh(world: World, clock: MovableClock):
+async def test_heartbeats_have_the_version_and_keep_the_manifest_fresh(
+    world: World, clock: MovableClock
+):
     device = await world.device()
     headers = device.headers
 
@@ -442,18 +446,18 @@ async def test_staff_see_which_version_devices_have(world: World, reader: Reader
     await world.client.post("/api/scanning/heartbeat", json=body, headers=reader.device.headers)
     answer = await world.ask("GET", f"/api/scanning/events/{world.event_id}/manifest-status")
     assert answer.status_code == 200, answer.text
-    told = answer.json()["data"]
-    assert told["manifest_version"] == 1
-    assert told["tickets"] == 0
-    assert told["bytes"] == len(reader.document)
-    assert told["content_hash"] == "sha256:" + sha256(reader.document).hexdigest()
-    assert told["devices"] == [{"version": 1, "devices": 1}, {"version": None, "devices": 1}]
+    seen = answer.json()["data"]
+    assert seen["manifest_version"] == 1
+    assert seen["tickets"] == 0
+    assert seen["bytes"] == len(reader.document)
+    assert seen["content_hash"] == "sha256:" + sha256(reader.document).hexdigest()
+    assert seen["devices"] == [{"version": 1, "devices": 1}, {"version": None, "devices": 1}]
     assert silent.id
     missing = await world.ask("GET", f"/api/scanning/events/{uuid4()}/manifest-status")
     assert missing.status_code == 404
 
 
-async def test_staff_see_that_there_is_none_yet(world: World):
+async def test_staff_see_that_a_device_has_no_manifest_yet(world: World):
     answer = await world.ask("GET", f"/api/scanning/events/{world.event_id}/manifest-status")
-    told = answer.json()["data"]
-    assert (told["manifest_version"], told["content_hash"], told["devices"]) == (None, None, [])
+    seen = answer.json()["data"]
+    assert (seen["manifest_version"], seen["content_hash"], seen["devices"]) == (None, None, [])

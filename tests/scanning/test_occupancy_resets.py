@@ -1,4 +1,4 @@
-"""Somebody declares the venue empty: who came in until then has left, and the scans say so too."""
+"""Somebody declares the venue empty: all who came in until then have left, and the scans agree."""
 
 from datetime import timedelta
 from typing import Any
@@ -38,7 +38,7 @@ async def differences(world: World) -> list[Any]:
     return list(await recount_event(world.services.database, world.tenant.id, world.event_id))
 
 
-async def test_nobody_is_inside_afterwards_and_it_is_on_record_who_said_so(world: World):
+async def test_nobody_is_inside_afterwards_and_the_audit_log_has_the_person(world: World):
     here, there = [await world.device(gate) for gate in world.gates]
     seated, *standing = await world.ticket("A1"), *await world.tickets(3)
     for ticket in (seated, *standing):
@@ -58,7 +58,7 @@ async def test_nobody_is_inside_afterwards_and_it_is_on_record_who_said_so(world
     assert await differences(world) == []
 
 
-async def test_what_was_counted_as_entries_and_exits_stays(world: World):
+async def test_counted_entries_and_exits_stay(world: World):
     device, ticket = await world.device(), await world.ticket()
     await world.verdict(device, ticket.code)
     await declare_empty(world)
@@ -68,7 +68,7 @@ async def test_what_was_counted_as_entries_and_exits_stays(world: World):
     } == {(1, 0, 0)}
 
 
-async def test_who_comes_afterwards_is_inside_and_who_was_inside_may_come_again(
+async def test_later_visitors_are_inside_and_earlier_ones_may_come_again(
     services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock
 ):
     world = await a_world(services, client, tenant, reentry="after_exit")
@@ -104,7 +104,7 @@ async def test_irregular_heads_leave_with_the_others(world: World):
     assert await differences(world) == []
 
 
-async def test_who_came_in_without_a_ticket_leaves_once(world: World, clock: MovableClock):
+async def test_a_person_who_came_in_without_a_ticket_leaves_once(world: World, clock: MovableClock):
     device = await world.device()
     await sync(world, device, await signed(world, device, None, 5 * MINUTE))
     assert (await occupancy(world))["irregular"] == 1
@@ -119,7 +119,7 @@ async def test_who_came_in_without_a_ticket_leaves_once(world: World, clock: Mov
     assert await differences(world) == []
 
 
-async def test_scans_that_become_known_later_count_if_they_were_after_it(
+async def test_scans_that_arrive_later_count_if_they_were_made_after_it(
     world: World, clock: MovableClock
 ):
     north, south = [await world.device(gate) for gate in world.gates]
@@ -144,7 +144,7 @@ async def test_scans_that_become_known_later_count_if_they_were_after_it(
     assert await differences(world) == []
 
 
-async def test_irregular_scans_that_become_known_later_count_if_they_were_after_it(
+async def test_irregular_scans_that_arrive_later_count_if_they_were_made_after_it(
     world: World, clock: MovableClock
 ):
     north, south = [await world.device(gate) for gate in world.gates]
@@ -174,7 +174,7 @@ async def test_an_admission_that_is_annulled_afterwards_changes_nothing_more(wor
     assert await differences(world) == []
 
 
-async def test_twice_with_one_key_is_once(world: World):
+async def test_two_requests_with_one_idempotency_key_are_one_reset(world: World):
     device, ticket = await world.device(), await world.ticket()
     await world.verdict(device, ticket.code)
     headers = world.tenant.as_("gate_supervisor") | {"Idempotency-Key": "closing-1"}
@@ -185,7 +185,7 @@ async def test_twice_with_one_key_is_once(world: World):
     assert len(await world.rows("SELECT 1 FROM occupancy_reset")) == 1
 
 
-async def test_whoever_shows_the_counts_is_told_to_read_again(world: World):
+async def test_followers_of_the_occupancy_are_told_to_resync(world: World):
     topic = f"occupancy:{world.tenant.id}:{world.event_id}"
     async with socket(world, world.tenant.as_("gate_supervisor")) as staff:
         assert (await subscribe(staff, topic))["type"] == "subscribed"

@@ -1,4 +1,5 @@
-"""What a device decides alone, by the cases that its twin in the scanner app must pass too."""
+"""The decisions of a device without a network, tested by the cases that its twin in the scanner app must
+pass too."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,10 +18,10 @@ from tests.scanning.offline_cases import (
     a_barcode,
     a_key,
     cases,
+    cases_of_capacity,
     decided,
     document,
     given_of,
-    how_many_are_inside,
     mine,
     of_the_field,
     tickets,
@@ -55,10 +56,10 @@ def test_every_reason_has_a_case():
     everything = {*get_args(Reason), *get_args(Undecided), ADMITTED}
     assert wanted == everything - {
         "unverified"
-    }  # which only the server says, of what was recovered
+    }  # only the server gives this reason, for recovered scans
 
 
-def test_green_is_who_is_let_through_and_nobody_else():
+def test_only_scans_that_let_somebody_through_are_green():
     for changes, wanted in cases().values():
         decision = decided(given_of(changes))
         if isinstance(decision, Decision):
@@ -66,7 +67,7 @@ def test_green_is_who_is_let_through_and_nobody_else():
             assert (decision.outcome == "valid") == (wanted == ADMITTED)
 
 
-def test_whoever_stands_there_sees_seat_zone_notes_and_the_last_scan():
+def test_the_screen_shows_seat_zone_notes_and_the_last_scan():
     shown = decided(
         given_of({"own": [mine("2026-06-05T17:58:00.000000Z", UUID(TICKET["ticket_id"]))]})
     ).shown
@@ -78,34 +79,34 @@ def test_whoever_stands_there_sees_seat_zone_notes_and_the_last_scan():
 TICKET = BASE["manifest"]["tickets"][0]
 
 
-def test_of_what_is_not_ours_nothing_is_shown_and_no_ticket_named():
+def test_for_a_foreign_barcode_nothing_is_shown_and_no_ticket_named():
     for text in ("rubbish", of_the_field(key=a_key(99)), a_barcode(key=a_key(99))):
         decision = decided(given_of({"text": text}))
         assert decision.ticket_id is None
         assert decision.shown == msgspec.convert({}, type(decision.shown))
 
 
-def test_a_forged_barcode_is_told_from_rubbish():
+def test_a_forged_barcode_is_distinguished_from_rubbish():
     assert decided(given_of({"text": of_the_field(key=a_key(99))})).is_forged
     assert not decided(given_of({"text": "rubbish, and more than twenty letters"})).is_forged
 
 
-def test_a_manifest_whose_tickets_are_of_no_type_is_refused():
+def test_a_manifest_whose_tickets_have_no_known_type_is_refused():
     wrong = BASE["manifest"] | {"ticket_types": []}
     with pytest.raises(ValueError, match="type"):
         Register(msgspec.convert(wrong, Manifest), bytes(32))
 
 
-@pytest.mark.parametrize("name", how_many_are_inside())
-def test_a_gate_by_its_id_is_the_gate_by_its_code(name: str):
-    given = given_of(how_many_are_inside()[name][0])
+@pytest.mark.parametrize("name", cases_of_capacity())
+def test_a_gate_can_be_named_by_its_id_or_its_code(name: str):
+    given = given_of(cases_of_capacity()[name][0])
     ids = {gate["gate_id"]: gate["id"] for gate in given["manifest"]["gates"]}
     own = [{**scan, "gate": ids[scan["gate"]]} for scan in given["own"]]
     assert decided(given | {"own": own, "gate": ids[given["gate"]]}) == decided(given)
 
 
 @given(st.integers(0, len(a_barcode()) - 1), st.characters())
-def test_whoever_changes_a_letter_of_a_barcode_is_not_let_in(place: int, letter: str):
+def test_a_barcode_with_a_changed_letter_is_not_admitted(place: int, letter: str):
     text = of_the_field()
     changed = text[: place % len(text)] + letter + text[place % len(text) + 1 :]
     admitted = said(decided(given_of({"text": changed}))) == ADMITTED
@@ -113,7 +114,7 @@ def test_whoever_changes_a_letter_of_a_barcode_is_not_let_in(place: int, letter:
 
 
 @given(st.text(st.characters(), max_size=400))
-def test_whatever_is_shown_there_is_an_answer(text: str):
+def test_every_presented_text_has_an_answer(text: str):
     assert said(decided(given_of({"text": text}))) == "ticket_not_found"
 
 
@@ -132,7 +133,7 @@ own_scans = st.lists(
 
 
 @given(own_scans, st.randoms(use_true_random=False), moments)
-def test_the_order_in_which_a_device_remembers_does_not_matter(
+def test_the_order_of_a_devices_own_scans_does_not_matter(
     own: list[dict[str, Any]], random: Any, at: str
 ):
     shuffled = random.sample(own, len(own))
@@ -142,40 +143,39 @@ def test_the_order_in_which_a_device_remembers_does_not_matter(
 
 
 @given(own_scans, moments)
-def test_it_is_the_same_whether_the_manifest_or_the_device_itself_remembers(
+def test_the_decision_is_the_same_from_the_manifest_or_from_own_scans(
     own: list[dict[str, Any]], at: str
 ):
-    """A manifest that counts all of a device's scans says what the device would have said."""
+    """A manifest that counts all of a device's scans leads to the decision that the device made without
+    it."""
     settings = types(max_daily_entries=2, reentry="after_exit")
     own = [{**scan, "at": f"{scan['at'][:19]}.{place:06}+00:00"} for place, scan in enumerate(own)]
     alone = decided(given_of(STANDS | {"manifest": settings, "own": own, "at": at}))
     manifest = msgspec.convert(given_of({})["manifest"], Manifest)
     scans = msgspec.convert(own, list[OwnScan])
-    story = history_with(manifest, None, unknown_to(manifest, None, scans))
-    history = story.history
+    own_history = history_with(manifest, None, unknown_to(manifest, None, scans))
+    history = own_history.history
     if history.last_scanned_at is None:
         return
     last_day = max(day for day in history.entries_by_day)
-    told = {
+    entry = {
         "status": "scanned",
         "entries": history.entries,
         "day": last_day,
         "day_entries": history.entries_by_day[last_day],
         "last_scanned_at": history.last_scanned_at.isoformat(),
-        "last_gate": story.last_gate,
+        "last_gate": own_history.last_gate,
         "is_inside": history.inside_day is not None,
         "last_exit_at": history.left_at and history.left_at.isoformat(),
     }
     if datetime.fromisoformat(at) < history.last_scanned_at:
-        return  # a manifest tells of its last day only
-    known = decided(given_of(STANDS | {"manifest": settings | tickets(**told), "at": at}))
+        return  # a manifest has the entries of its last day only
+    known = decided(given_of(STANDS | {"manifest": settings | tickets(**entry), "at": at}))
     assert known == alone
 
 
 @given(own_scans, moments)
-def test_what_the_server_acknowledged_before_the_manifest_changes_nothing(
-    own: list[dict[str, Any]], at: str
-):
+def test_scans_acknowledged_before_the_manifest_change_nothing(own: list[dict[str, Any]], at: str):
     generated = datetime.fromisoformat(BASE["manifest"]["generated_at"])
     before = (generated - timedelta(microseconds=1)).isoformat()
     known = [{**scan, "acknowledged_at": before} for scan in own]
@@ -185,7 +185,7 @@ def test_what_the_server_acknowledged_before_the_manifest_changes_nothing(
 
 
 @given(own_scans, own_scans, moments)
-def test_to_have_let_in_more_never_lets_in_a_ticket_with_limits(
+def test_more_own_admissions_never_lead_to_an_admission_of_a_limited_ticket(
     some: list[dict[str, Any]], more: list[dict[str, Any]], at: str
 ):
     entries = [scan for scan in more if scan["direction"] == "entry"]

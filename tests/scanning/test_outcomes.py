@@ -1,4 +1,4 @@
-"""Five words for nineteen reasons."""
+"""The five outcomes of the nineteen reasons."""
 
 from typing import get_args
 
@@ -12,7 +12,7 @@ def test_every_reason_has_an_outcome_and_every_outcome_a_reason():
     assert {*OUTCOMES.values(), outcome_of(None)} == set(get_args(Outcome))
 
 
-def test_valid_is_who_was_let_through_and_nobody_else():
+def test_valid_is_the_outcome_of_every_admission_and_of_nothing_else():
     assert outcome_of(None) == "valid"
     assert "valid" not in OUTCOMES.values()
     assert {colour_of(outcome) for outcome in OUTCOMES.values()} == {"red"}

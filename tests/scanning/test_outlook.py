@@ -1,4 +1,5 @@
-"""What those at the gates have before them: who is to come, and what waits for a decision."""
+"""The outlook of a gate: tickets that are still expected, and scans and conflicts that wait for a
+decision."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -21,7 +22,7 @@ def path(event_id: UUID) -> str:
     return f"/api/scanning/events/{event_id}/outlook"
 
 
-async def test_whoever_came_in_is_no_longer_to_come(world: World, clock: MovableClock):
+async def test_a_ticket_that_came_in_is_no_longer_expected(world: World, clock: MovableClock):
     device, tickets = await world.device(), await world.tickets(3)
     assert (await outlook(world))["to_come"] == 3
     assert await world.verdict(device, tickets[0].code) == "admitted"
@@ -32,13 +33,13 @@ async def test_whoever_came_in_is_no_longer_to_come(world: World, clock: Movable
     assert (await outlook(world))["to_come"] == 2, "who left and came again was here"
 
 
-async def test_a_ticket_that_lets_nobody_in_is_not_to_come(world: World):
+async def test_an_invalid_ticket_is_not_expected(world: World):
     first, _ = await world.tickets(2)
     await world.rows("UPDATE ticket SET status = 'voided' WHERE id = $1", first.id)
     assert (await outlook(world))["to_come"] == 1
 
 
-async def test_a_ticket_for_one_entry_does_not_come_on_another_day(
+async def test_a_ticket_for_one_entry_is_not_expected_on_another_day(
     services: Services, client: httpx.AsyncClient, tenant: Tenant
 ):
     world = await a_world(services, client, tenant, entry_limit=1)
@@ -48,7 +49,7 @@ async def test_a_ticket_for_one_entry_does_not_come_on_another_day(
     assert (await outlook(world))["to_come"] == 0
 
 
-async def test_who_may_not_come_again_does_not_come_on_another_day(
+async def test_a_ticket_without_re_entry_is_not_expected_on_another_day(
     services: Services, client: httpx.AsyncClient, tenant: Tenant
 ):
     world = await a_world(services, client, tenant, reentry="never")
@@ -60,7 +61,7 @@ async def test_who_may_not_come_again_does_not_come_on_another_day(
     assert (await outlook(world))["to_come"] == 1
 
 
-async def test_what_waits_for_somebody_is_counted_until_they_looked(world: World):
+async def test_open_matters_are_counted_until_somebody_reviewed_them(world: World):
     nothing = {"alerts": 0, "critical_alerts": 0, "conflicts": 0, "recoveries": 0}
     assert (await outlook(world))["open"] == nothing
     await world.scan(await world.device(), UNKNOWN)
@@ -70,7 +71,7 @@ async def test_what_waits_for_somebody_is_counted_until_they_looked(world: World
     assert (await outlook(world))["open"] == nothing
 
 
-async def test_an_event_of_somebody_else_has_no_outlook(world: World, other_tenant: Tenant):
+async def test_a_foreign_event_has_no_outlook(world: World, other_tenant: Tenant):
     assert (await world.ask("GET", path(uuid4()))).status_code == 404
     theirs = await world.client.get(path(world.event_id), headers=other_tenant.as_("owner"))
     assert theirs.status_code == 404

@@ -1,7 +1,7 @@
-"""How many files a request passes on its way: somebody has to read all of them to follow it.
+"""The number of files that a request passes: a reader has to open all of them to follow it.
 
-A file counts when one of its functions runs between the request's first byte and the answer's last. So
-that the ways stay short, each has a limit; `-s` prints the files.
+A file counts when one of its functions runs between the request's first byte and the answer's last. Each
+way has a limit, so that it stays short; `-s` prints the files.
 """
 
 import asyncio
@@ -21,13 +21,14 @@ from tests.scanning.sync_support import send, signed, signed_batch
 
 PACKAGE = str(Path(voelgoed.__file__).parent)
 FOLLOW_UP = ("scan-follow-up", "fraud-watch", "signs-of-life")
-"""Tasks that a request starts and nobody waits for: whether they run before the answer is luck."""
+"""Tasks that a request starts and nobody waits for: whether they run before the answer is a matter of
+luck."""
 DOMAINS = ("accounts", "events", "seating", "ticketing", "scanning")
 
 
-class Passed:
-    """Notes the files of our package in which something runs for the request: not in tasks that ran before it,
-    which do what follows for everybody."""
+class PassedFiles:
+    """Notes the files of our package in which code runs for the request, but not in tasks that ran before
+    it, which do follow-up work for all requests."""
 
     def __init__(self) -> None:
         self.files: set[str] = set()
@@ -43,7 +44,7 @@ class Passed:
 
     @property
     def of_domains(self) -> set[str]:
-        """Without HTTP and infra, which every request passes, whatever it is about."""
+        """The files without HTTP and infra, which every request passes, whatever it is about."""
         return {
             each
             for each in self.files
@@ -51,9 +52,9 @@ class Passed:
         }
 
 
-async def passed_by(world: World, request: Awaitable[httpx.Response]) -> Passed:
-    await at_rest(world.services)  # what follows from earlier requests is not of this one
-    passed = Passed()
+async def passed_by(world: World, request: Awaitable[httpx.Response]) -> PassedFiles:
+    await at_rest(world.services)  # follow-up work of earlier requests does not belong to this one
+    passed = PassedFiles()
     sys.setprofile(passed)
     try:
         answer = await request

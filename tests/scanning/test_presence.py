@@ -1,4 +1,4 @@
-"""Who is present now, from the counts of each day."""
+"""The people who are present now, from the counts of each day."""
 
 import datetime as dt
 from datetime import UTC, datetime, timedelta
@@ -59,7 +59,7 @@ def test_at_any_other_gate_the_day_starts_at_zero():
     assert at_gate(found, OPEN) == heads(1, 1)
 
 
-def test_the_event_has_todays_people_and_those_whom_limited_gates_carry_over():
+def test_the_event_has_todays_people_and_those_that_limited_gates_carry_over():
     found = presence_at(
         facts(
             counted(0, "event", EVENT, 12, 3),
@@ -79,7 +79,7 @@ def test_zones_start_the_day_at_zero():
     assert found.zones == {ZONE: heads(2)}
 
 
-def test_what_lies_between_two_days_belongs_to_the_later_one():
+def test_a_moment_between_two_days_belongs_to_the_later_one():
     found = presence_at(facts(counted(0, "event", EVENT, 5)), DAYS[0].ends_at)
     assert (found.today, found.event) == (DATES[1], heads(0))
 
@@ -119,7 +119,7 @@ def counts_of(those: list[CountedHead]) -> list[Counted]:
 
 
 @given(those=HEADS, today=st.integers(0, 2))
-def test_everybody_is_present_who_came_today_or_by_a_limited_gate_before(
+def test_all_are_present_who_came_today_or_earlier_by_a_limited_gate(
     those: list[CountedHead], today: int
 ):
     def number(people: list[CountedHead]) -> Heads:
@@ -137,7 +137,7 @@ def test_everybody_is_present_who_came_today_or_by_a_limited_gate_before(
 
 
 @given(those=HEADS, gone=HEADS, today=st.integers(0, 2))
-def test_who_was_taken_out_is_as_if_they_had_never_come(
+def test_people_who_were_taken_out_count_as_if_they_had_never_come(
     those: list[CountedHead], gone: list[CountedHead], today: int
 ):
     before = counts_of([*those, *gone])

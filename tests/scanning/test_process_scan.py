@@ -1,4 +1,4 @@
-"""`POST /api/scans` as the document has it: what it answers, and what is true afterwards."""
+"""`POST /api/scans` as the document describes it: its answers, and its effects."""
 
 from datetime import datetime
 from typing import LiteralString
@@ -9,7 +9,7 @@ import pytest
 from tests.scanning.support import LATER, World
 
 
-async def test_an_admission_is_answered_as_written(world: World):
+async def test_an_admission_is_answered_as_documented(world: World):
     device, ticket = await world.device(), await world.ticket("A5")
     answer = await world.scan(device, await world.barcode(ticket))
     assert answer.status_code == 200, answer.text
@@ -56,7 +56,7 @@ async def test_an_admission_is_answered_as_written(world: World):
     assert await world.inside() == {"event": 1, "gate-0": 1, str(ticket.zone_id): 1}
 
 
-async def test_a_duplicate_is_answered_as_written(world: World):
+async def test_a_duplicate_is_answered_as_documented(world: World):
     device, ticket = await world.device(), await world.ticket()
     first = (await world.scan(device, ticket.code)).json()
     answer = await world.scan(await world.device(world.gates[1]), ticket.code)
@@ -100,8 +100,8 @@ async def test_a_full_gate_is_answered_with_its_numbers(world: World):
     assert again == answer
 
 
-async def test_beyond_its_capacity_a_gate_lets_in_with_a_warning(world: World):
-    """What is meant is not enforced; a hard limit is."""
+async def test_beyond_its_capacity_a_gate_admits_with_a_warning(world: World):
+    """The capacity of a gate is not enforced; a hard limit is."""
     device, (first, second) = await world.device(), await world.tickets(2)
     await limit_gates(world, "capacity = 1")
     within = (await world.scan(device, first.code)).json()
@@ -117,8 +117,8 @@ async def test_an_event_that_is_not_live_is_answered_with_its_status(world: Worl
     async with world.services.database.transaction(world.tenant.id) as tx:
         await tx.run("UPDATE event SET status = 'published'")
     answer = (await world.scan(device, ticket.code)).json()
-    told = (answer["reason"], answer["current_status"], answer["expected"])
-    assert told == ("event_not_live", "published", "live")
+    given = (answer["reason"], answer["current_status"], answer["expected"])
+    assert given == ("event_not_live", "published", "live")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ async def test_an_event_that_is_not_live_is_answered_with_its_status(world: Worl
         ("VG1-is-no-barcode", "invalid_ticket_code_format", {}),
     ],
 )
-async def test_a_text_that_is_no_code_is_refused_as_written(
+async def test_a_text_that_is_no_code_is_refused_as_documented(
     world: World, text: str, error: str, details: dict[str, int]
 ):
     answer = await world.scan(await world.device(), text)

@@ -1,4 +1,4 @@
-"""Which scans that a device brings count, by the cases of contracts/provenance.json."""
+"""Which delivered scans count, by the cases of contracts/provenance.json."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_every_cause_has_a_case_and_every_case_its_own_name():
     later=st.integers(0, 5_000),
     case=st.sampled_from(CASES),
 )
-def test_when_a_scan_arrives_changes_only_whether_it_is_from_the_future(
+def test_the_arrival_of_a_scan_changes_only_whether_it_is_from_the_future(
     at: int, first: int, later: int, case: dict[str, Any]
 ):
     moment, assignments = NOON + timedelta(minutes=at), assignments_of(case)
@@ -90,8 +90,8 @@ def assigned(event: int, begin: float, end: float | None) -> DeviceAssignment:
 
 
 @given(st.integers(-5, 5), st.integers(0, 3))
-def test_an_assignment_that_is_added_later_does_not_change_an_earlier_scan(at: int, ends: int):
-    """As far as the time before it goes: a device is moved now, not in the past."""
+def test_a_later_assignment_does_not_change_an_earlier_scan(at: int, ends: int):
+    """An assignment begins now and never in the past, so the time before it stays the same."""
     origin = ScanOrigin(
         at=NOON + at * HOUR,
         tolerance=timedelta(seconds=60),
@@ -104,7 +104,7 @@ def test_an_assignment_that_is_added_later_does_not_change_an_earlier_scan(at: i
     assert unverified_cause(origin, event, ended) == before
 
 
-def test_where_a_device_was():
+def test_the_assignment_at_a_moment_is_the_last_that_had_begun():
     there = [assigned(1, 0, 2), assigned(2, 2, 4), assigned(3, 5, None)]
     found = [assignment_at(there, NOON + each * HOUR) for each in (-1, 0, 1, 2, 3, 4.5, 9)]
     assert [each and each.event_id.int for each in found] == [None, 1, 1, 2, 2, None, 3]

@@ -1,4 +1,4 @@
-"""A whole queue at once: POST /api/scans/sync."""
+"""The delivery of a whole queue: POST /api/scans/sync."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 from tests.scanning.node_support import hear, socket, subscribe
 from tests.scanning.recovery_support import decide
 from tests.scanning.support import LATER, World
-from tests.scanning.sync_support import bring, iso, offline, offline_batch, send_queue
+from tests.scanning.sync_support import deliver, iso, offline, offline_batch, send_queue
 from tests.support import MovableClock
 from voelgoed.events.actions.events import move_event
 from voelgoed.events.model import Transition
@@ -20,7 +20,7 @@ MINUTE = timedelta(minutes=1)
 NOBODY = "9999-9999-9999"
 
 
-async def test_the_answer_is_as_the_document_has_it(world: World, clock: MovableClock):
+async def test_the_answer_is_as_documented(world: World, clock: MovableClock):
     device, tickets = await world.device(), await world.tickets(3)
     await world.ask(
         "POST",
@@ -109,7 +109,7 @@ async def test_the_answer_is_as_the_document_has_it(world: World, clock: Movable
     assert entry["metadata"]["device_name"] == "iPad-Gate-1"
 
 
-async def test_sent_again_it_is_answered_as_it_was_and_nothing_is_done(world: World):
+async def test_a_repeated_batch_gets_the_same_answer_and_changes_nothing(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     batch = offline_batch(world, device, offline(world, ticket.code))
     first = (await send_queue(world, device, batch)).json()
@@ -129,11 +129,11 @@ async def test_the_same_id_for_another_batch_is_refused(world: World):
     assert (await world.inside())["event"] == 1
 
 
-async def test_a_scan_that_comes_again_in_another_batch_is_the_same_scan(world: World):
+async def test_a_scan_in_a_second_batch_is_the_same_scan(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = offline(world, ticket.code)
-    await bring(world, device, scan)
-    answer = await bring(world, device, scan)
+    await deliver(world, device, scan)
+    answer = await deliver(world, device, scan)
     assert (answer["processed_count"], answer["summary"]["new_scans"]) == (1, 0)
     [kept] = await world.rows("SELECT count(*) FROM scan")
     assert kept["count"] == 1
@@ -149,10 +149,10 @@ async def test_a_batch_made_more_than_a_day_off_is_refused(world: World, off: ti
     assert await world.rows("SELECT 1 FROM scan") == []
 
 
-async def test_a_scan_that_is_more_than_a_day_off_stays_on_the_device(world: World):
+async def test_a_scan_more_than_a_day_off_stays_on_the_device(world: World):
     device, (old, new) = await world.device(), await world.tickets(2)
     scans = [offline(world, old.code, timedelta(hours=25)), offline(world, new.code)]
-    answer = await bring(world, device, *scans)
+    answer = await deliver(world, device, *scans)
     assert (answer["status"], answer["processed_count"]) == ("partial_success", 1)
     [error] = answer["errors"]
     assert (error["reason"], error["is_kept"]) == ("timestamp_out_of_range", False)
@@ -169,7 +169,7 @@ async def test_what_is_refused_is_named_by_its_place_where_it_has_no_id(world: W
     ]
     for scan in scans:
         del scan["offline_id"]
-    answer = await bring(world, device, *scans)
+    answer = await deliver(world, device, *scans)
     assert [each["index"] for each in answer["errors"]] == [0, 2]
     assert len({each["offline_id"] for each in answer["errors"]}) == 2
     assert {each["is_kept"] for each in answer["errors"]} == {False}
@@ -181,12 +181,12 @@ async def test_of_what_waits_for_review_a_queue_is_told_why(world: World):
     device, (one, two) = await world.device(), await world.tickets(2)
     scans = [offline(world, one.code), offline(world, two.code, -timedelta(hours=3))]
     for _ in range(2):  # and again when it is known
-        answer = await bring(world, device, *scans)
+        answer = await deliver(world, device, *scans)
         [error] = answer["errors"]
         assert (error["index"], error["is_kept"]) == (1, True)
         assert (error["reason"], error["unverified"]) == ("unverified", "from_future")
     await decide(world, await the_recovery(world), "rejected")
-    [error] = (await bring(world, device, *scans))["errors"]
+    [error] = (await deliver(world, device, *scans))["errors"]
     assert error["reason"] == "unverified"
     assert "unverified" not in error, "somebody has decided"
 
@@ -196,7 +196,7 @@ async def the_recovery(world: World) -> dict[str, Any]:
     return kept
 
 
-async def test_of_an_event_that_is_not_live_nothing_is_looked_at(world: World):
+async def test_a_queue_for_an_event_that_is_not_live_is_refused(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     owner = world.tenant.caller("owner")
     await move_event(world.services.database, owner, world.event_id, Transition(to="ended"))
@@ -206,7 +206,7 @@ async def test_of_an_event_that_is_not_live_nothing_is_looked_at(world: World):
     assert await world.rows("SELECT 1 FROM scan") == []
 
 
-async def test_when_a_part_of_it_fails_nothing_of_it_stays(
+async def test_a_batch_of_which_a_part_fails_is_not_stored_at_all(
     world: World, postgres: EmbeddedPostgres, database_name: str
 ):
     device, tickets = await world.device(), await world.tickets(3)
@@ -231,14 +231,15 @@ async def test_when_a_part_of_it_fails_nothing_of_it_stays(
 
 
 async def test_one_ticket_ten_thousand_times(world: World):
-    """A second apart: an entry, and after each window another; all the rest are double entries."""
+    """The scans are a second apart: an entry, and after each window another; all the rest are double
+    entries."""
     device, [ticket] = await world.device(), await world.tickets(1)
     begun = world.now - timedelta(hours=4)
     scans = [
         offline(world, ticket.code, scanned_at=iso(begun + timedelta(seconds=at)))
         for at in range(10_000)
     ]
-    answer = await bring(world, device, *scans)
+    answer = await deliver(world, device, *scans)
     assert answer["processed_count"] == answer["summary"]["new_scans"] == 34
     assert answer["summary"]["duplicate_scans"] == 10_000 - 34
     [kept] = await world.rows("SELECT scan_count FROM ticket WHERE id = $1", ticket.id)
@@ -249,7 +250,7 @@ async def test_one_ticket_ten_thousand_times(world: World):
     assert await recount_event(database, world.tenant.id, world.event_id) == []
 
 
-async def test_what_is_brought_is_told_live(world: World):
+async def test_delivered_scans_are_published_live(world: World):
     device, tickets = await world.device(), await world.tickets(2)
     batch = offline_batch(world, device, *(offline(world, each.code) for each in tickets))
     topic, counts = (
@@ -286,9 +287,9 @@ async def test_what_is_brought_is_told_live(world: World):
     )
 
 
-async def test_after_it_the_gates_know_at_once(world: World, clock: MovableClock):
+async def test_after_the_delivery_the_gates_know_at_once(world: World, clock: MovableClock):
     device, [ticket] = await world.device(), await world.tickets(1)
-    await bring(world, device, offline(world, ticket.code, MINUTE))
+    await deliver(world, device, offline(world, ticket.code, MINUTE))
     assert await world.verdict(device, ticket.code) == "already_scanned"
     clock.ahead += LATER
     assert await world.verdict(device, ticket.code) == "admitted"

@@ -1,4 +1,4 @@
-"""Every reason to deny, through HTTP: its code, its message, a row, an entry in the audit log."""
+"""Every reason to deny, through HTTP: its code, its message, its row, its audit entry."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -20,7 +20,7 @@ from voelgoed.scanning.rules.answers import DENIED
 from voelgoed.services import Services
 
 Arrange = Callable[[World, MovableClock], Awaitable[str]]
-"""Makes it so, and gives the code to scan."""
+"""A function that arranges the reason and returns the code to scan."""
 
 
 async def nothing(world: World, clock: MovableClock) -> str:
@@ -72,7 +72,7 @@ async def scanned_long_ago(world: World, clock: MovableClock) -> str:
 
 
 async def event_ended(world: World, clock: MovableClock) -> str:
-    """By its clock, although nobody said so."""
+    """The event is over by its clock, although nobody moved it to ended."""
     code = (await world.ticket()).code
     event = await world.rows("SELECT ends_at FROM event WHERE id = $1", world.event_id)
     clock.ahead += event[0]["ends_at"] - clock.now() + timedelta(seconds=1)
@@ -138,7 +138,7 @@ CASES: list[tuple[Reason, Arrange, dict[str, Any], dict[str, Any]]] = [
 @pytest.mark.parametrize(
     ("reason", "arrange", "types", "more"), CASES, ids=[case[0] for case in CASES]
 )
-async def test_each_reason_is_told_and_recorded(
+async def test_each_reason_is_answered_and_recorded(
     services: Services,
     client: httpx.AsyncClient,
     tenant: Tenant,

@@ -1,4 +1,4 @@
-"""A ticket's scan history judged as it becomes known, without any database."""
+"""A ticket's scan history, judged as its scans become known, without a database."""
 
 import datetime as dt
 from datetime import UTC, datetime, timedelta
@@ -72,12 +72,14 @@ def learn(
     known: list[HistoryScan], new: list[HistoryScan], ticket: TicketFacts, event: EventFacts = FACTS
 ) -> tuple[list[HistoryScan], list[JudgedScan]]:
     after = [*known, *new]
-    told = reconcile(event, ticket, after, frozen_prefix(after, {each.id for each in new})).scans
-    return [msgspec.structs.replace(each.scan, resolution=each.resolution) for each in told], told
+    judged = reconcile(event, ticket, after, frozen_prefix(after, {each.id for each in new})).scans
+    return [
+        msgspec.structs.replace(each.scan, resolution=each.resolution) for each in judged
+    ], judged
 
 
-def resolutions(told: list[JudgedScan]) -> list[tuple[UUID, Resolution, UUID | None]]:
-    return [(each.scan.id, each.resolution, each.winner and each.winner.id) for each in told]
+def resolutions(judged: list[JudgedScan]) -> list[tuple[UUID, Resolution, UUID | None]]:
+    return [(each.scan.id, each.resolution, each.winner and each.winner.id) for each in judged]
 
 
 scans = st.lists(
@@ -108,20 +110,20 @@ scans = st.lists(
     st.sampled_from(["allowed", "after_exit", "never"]),
     st.integers(),
 )
-def test_it_does_not_matter_in_which_order_and_how_many_at_a_time_scans_become_known(
-    story: list[HistoryScan], limit: int | None, reentry: str, seed: int
+def test_the_order_and_grouping_in_which_scans_become_known_do_not_matter(
+    history: list[HistoryScan], limit: int | None, reentry: str, seed: int
 ):
     ticket, random = a_ticket(limit, reentry), Random(seed)
-    at_once = learn([], story, ticket)[1]
-    left, known = list(story), list[HistoryScan]()
-    told: list[JudgedScan] = []
+    at_once = learn([], history, ticket)[1]
+    left, known = list(history), list[HistoryScan]()
+    judged: list[JudgedScan] = []
     random.shuffle(left)
     while left:
         some = random.randint(1, len(left))
-        known, told = learn(known, left[:some], ticket)
+        known, judged = learn(known, left[:some], ticket)
         left = left[some:]
-    assert resolutions(told) == resolutions(at_once)
-    assert clashes_of(told) == clashes_of(at_once)
+    assert resolutions(judged) == resolutions(at_once)
+    assert clashes_of(judged) == clashes_of(at_once)
 
 
 @given(
@@ -132,11 +134,11 @@ def test_it_does_not_matter_in_which_order_and_how_many_at_a_time_scans_become_k
     st.sampled_from([[], [START + timedelta(seconds=400)]]),
 )
 def test_a_history_may_begin_at_any_of_its_scans(
-    story: list[HistoryScan], limit: int | None, reentry: str, at: int, resets: list[datetime]
+    history: list[HistoryScan], limit: int | None, reentry: str, at: int, resets: list[datetime]
 ):
-    """A checkpoint is worth as much as the scans that it is made of."""
+    """A checkpoint has the same effect as the scans that it is made of."""
     ticket, event = a_ticket(limit, reentry), msgspec.structs.replace(FACTS, resets=resets)
-    whole = reconcile(event, ticket, story)
+    whole = reconcile(event, ticket, history)
     ordered = [each.scan for each in whole.scans]
     before = reconcile(event, ticket, ordered[:at])
     after = reconcile(event, ticket, ordered[at:], state=before.state)
@@ -151,85 +153,89 @@ def test_a_history_may_begin_at_any_of_its_scans(
 
 
 @given(scans, st.sampled_from([None, 1]), st.sampled_from(["allowed", "after_exit", "never"]))
-def test_whoever_was_turned_away_never_counts_and_changes_nothing(
-    story: list[HistoryScan], limit: int | None, reentry: str
+def test_a_denied_scan_never_counts_and_changes_nothing(
+    history: list[HistoryScan], limit: int | None, reentry: str
 ):
     ticket = a_ticket(limit, reentry)
-    told = learn([], story, ticket)[1]
-    by_hand = [each for each in told if each.scan.source == "supervisor"]
+    judged = learn([], history, ticket)[1]
+    by_hand = [each for each in judged if each.scan.source == "supervisor"]
     assert all(each.resolution.status == "admitted" for each in by_hand)
-    turned_away = [each for each in told if not each.scan.is_let_in and each not in by_hand]
-    assert all(each.resolution.status == "denied" for each in turned_away)
-    let_in = [each for each in story if each.is_let_in or each.source == "supervisor"]
+    denied = [each for each in judged if not each.scan.is_let_in and each not in by_hand]
+    assert all(each.resolution.status == "denied" for each in denied)
+    let_in = [each for each in history if each.is_let_in or each.source == "supervisor"]
     assert resolutions(learn([], let_in, ticket)[1]) == [
-        each for each in resolutions(told) if each[0] not in {a.scan.id for a in turned_away}
+        each for each in resolutions(judged) if each[0] not in {a.scan.id for a in denied}
     ]
 
 
-def test_two_let_in_are_a_conflict_and_one_turned_away_is_none():
+def test_two_let_in_are_a_conflict_and_one_denied_is_none():
     first, second, third = a_scan(1, 0), a_scan(2, 60), a_scan(3, 90, is_let_in=False)
-    told = learn([], [third, second, first], a_ticket())[1]
+    judged = learn([], [third, second, first], a_ticket())[1]
     assert [
-        (each.kind, each.severity, each.scan_id, each.winner_scan_id) for each in clashes_of(told)
+        (each.kind, each.severity, each.scan_id, each.winner_scan_id) for each in clashes_of(judged)
     ] == [("double_entry", "critical", second.id, first.id)]
 
 
-def test_an_earlier_one_can_make_a_conflict_disappear():
-    """At minute 4 it was too soon after minute 0; but minute 0 itself was too soon after minute -4."""
+def test_an_earlier_scan_can_remove_a_conflict():
+    """The scan at minute 4 was too soon after minute 0; but minute 0 itself was too soon after minute
+    -4."""
     zero, four, before = a_scan(1, 0), a_scan(2, 240), a_scan(3, -240)
-    known, told = learn([], [zero, four], a_ticket())
-    assert [each.scan_id for each in clashes_of(told)] == [four.id]
-    _, told = learn(known, [before], a_ticket())
-    assert [each.scan_id for each in clashes_of(told)] == [zero.id]
-    assert [each.resolution.status for each in told] == ["admitted", "denied", "admitted"]
+    known, judged = learn([], [zero, four], a_ticket())
+    assert [each.scan_id for each in clashes_of(judged)] == [four.id]
+    _, judged = learn(known, [before], a_ticket())
+    assert [each.scan_id for each in clashes_of(judged)] == [zero.id]
+    assert [each.resolution.status for each in judged] == ["admitted", "denied", "admitted"]
 
 
-def test_whom_we_turned_away_ourselves_is_no_conflict():
+def test_a_scan_that_the_server_denied_is_no_conflict():
     entered = a_scan(1, 0)
     away = a_scan(2, 10, source="online", is_let_in=False)
-    told = reconcile(FACTS, a_ticket(), [entered, away]).scans
-    assert told[1].resolution.status == "denied"
-    assert clashes_of(told) == []
+    judged = reconcile(FACTS, a_ticket(), [entered, away]).scans
+    assert judged[1].resolution.status == "denied"
+    assert clashes_of(judged) == []
 
 
-def test_equal_moments_go_by_device_then_by_scan():
+def test_scans_at_the_same_moment_are_ordered_by_device_then_by_scan():
     one, two, three = a_scan(3, 0), a_scan(1, 0), a_scan(6, 0)  # devices 50, 51, 50
-    told = learn([], [three, two, one], a_ticket())[1]
-    assert [each.scan.id for each in told] == [one.id, three.id, two.id]
+    judged = learn([], [three, two, one], a_ticket())[1]
+    assert [each.scan.id for each in judged] == [one.id, three.id, two.id]
 
 
-def test_what_is_against_a_scan_apart_stays_so_whatever_else_is_known():
+def test_a_stateless_reason_stays_whatever_else_is_known():
     wrong = a_scan(1, 0, stateless_reason="wrong_gate")
-    told = learn([], [wrong, a_scan(2, 10)], a_ticket())[1]
-    assert [each.resolution.reason for each in told] == ["wrong_gate", None]
-    told = learn([], [a_scan(2, -10), wrong], a_ticket())[1]
-    assert told[1].resolution.reason == "already_scanned"  # which is asked first
+    judged = learn([], [wrong, a_scan(2, 10)], a_ticket())[1]
+    assert [each.resolution.reason for each in judged] == ["wrong_gate", None]
+    judged = learn([], [a_scan(2, -10), wrong], a_ticket())[1]
+    assert judged[1].resolution.reason == "already_scanned"  # this is checked first
 
 
 def test_a_double_entry_is_one_whatever_else_is_wrong_with_it():
     never = a_ticket(reentry="never")
-    told = learn([], [a_scan(1, 0), a_scan(2, 600, stateless_reason="wrong_gate")], never)[1]
-    assert told[1].resolution.reason == "wrong_gate"
-    assert [each.kind for each in clashes_of(told)] == ["double_entry"]
-    told = learn([], [a_scan(1, 0), a_scan(2, 60, stateless_reason="ticket_voided")], a_ticket())[1]
-    assert told[1].resolution.reason == "ticket_voided"
-    assert [each.kind for each in clashes_of(told)] == ["double_entry"]
+    judged = learn([], [a_scan(1, 0), a_scan(2, 600, stateless_reason="wrong_gate")], never)[1]
+    assert judged[1].resolution.reason == "wrong_gate"
+    assert [each.kind for each in clashes_of(judged)] == ["double_entry"]
+    judged = learn([], [a_scan(1, 0), a_scan(2, 60, stateless_reason="ticket_voided")], a_ticket())[
+        1
+    ]
+    assert judged[1].resolution.reason == "ticket_voided"
+    assert [each.kind for each in clashes_of(judged)] == ["double_entry"]
 
 
 @pytest.mark.parametrize("case", CONTRACT["cases"], ids=lambda case: case["name"])
-def test_the_cases_in_whatever_order_their_scans_become_known(case: dict[str, Any]):
+def test_the_cases_in_every_order_in_which_their_scans_become_known(case: dict[str, Any]):
     base, gives = CONTRACT["base"], case["gives"]
     event = msgspec.convert({**base["event"], "resets": case.get("resets", [])}, EventFacts)
     ticket = msgspec.convert({**base["ticket"], **case["with"]}, TicketFacts)
     scans = [msgspec.convert({**CONTRACT["scan"], **each}, HistoryScan) for each in case["scans"]]
     for order in permutations(scans):
-        known, told = list[HistoryScan](), list[JudgedScan]()
+        known, judged = list[HistoryScan](), list[JudgedScan]()
         for scan in order:
-            known, told = learn(known, [scan], ticket, event)
+            known, judged = learn(known, [scan], ticket, event)
         assert [
-            {"scan_id": str(each.scan.id), **msgspec.to_builtins(each.resolution)} for each in told
+            {"scan_id": str(each.scan.id), **msgspec.to_builtins(each.resolution)}
+            for each in judged
         ] == gives["resolutions"]
-        clashes = msgspec.to_builtins(clashes_of(told))
+        clashes = msgspec.to_builtins(clashes_of(judged))
         assert [
             {key: each[key] for key in ("scan_id", "winner_scan_id", "kind", "severity")}
             for each in clashes

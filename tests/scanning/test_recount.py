@@ -1,4 +1,4 @@
-"""The counters, proven by the scans."""
+"""The counters, compared with the scans."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -56,7 +56,7 @@ def found_so_far() -> float:
 
 
 async def some_coming_and_going(world: World, clock: MovableClock) -> None:
-    """Entries at two gates, who comes again unseen, who leaves elsewhere, on two days."""
+    """Entries at two gates, a re-entry without an exit, an exit at another gate, on two days."""
     clock.ahead = SOON - (world.now - clock.ahead)
     here, there = [await world.device(gate) for gate in world.gates]
     seated = await world.ticket("A1")
@@ -73,7 +73,7 @@ async def some_coming_and_going(world: World, clock: MovableClock) -> None:
     await annul(database, caller, UUID(answer.json()["scan_id"]), Annulment(reason="turnstile"))
 
 
-async def test_what_is_counted_is_what_was_scanned(world: World, clock: MovableClock):
+async def test_the_counters_agree_with_the_scans(world: World, clock: MovableClock):
     await some_coming_and_going(world, clock)
     counts = await world.rows("SELECT * FROM occupancy WHERE scope = 'event' ORDER BY day")
     assert [(each["day"], each["entries"], each["exits"], each["inside"]) for each in counts] == [
@@ -84,7 +84,7 @@ async def test_what_is_counted_is_what_was_scanned(world: World, clock: MovableC
     assert await recount_all(world.services.database) == (1, [])
 
 
-async def test_a_counter_that_is_wrong_is_found_reported_and_not_touched(
+async def test_a_wrong_counter_is_found_reported_and_not_touched(
     world: World, clock: MovableClock, superuser: asyncpg.Connection
 ):
     await some_coming_and_going(world, clock)
@@ -117,7 +117,7 @@ async def test_a_counter_that_is_wrong_is_found_reported_and_not_touched(
     assert await differences(world) == [found]
 
 
-async def test_repairing_puts_right_what_differs_and_says_so_in_the_audit_log(
+async def test_a_repair_corrects_the_differences_and_is_in_the_audit_log(
     world: World, clock: MovableClock, superuser: asyncpg.Connection
 ):
     await some_coming_and_going(world, clock)
@@ -138,7 +138,7 @@ async def test_repairing_puts_right_what_differs_and_says_so_in_the_audit_log(
     )
 
 
-async def test_counters_of_nothing_are_found_too(world: World, superuser: asyncpg.Connection):
+async def test_counters_without_scans_are_found_too(world: World, superuser: asyncpg.Connection):
     await superuser.execute(
         """
         INSERT INTO occupancy (organization_id, event_id, day, scope, scope_id, entries, exits, inside)
@@ -166,9 +166,7 @@ async def test_only_live_events_are_recounted(
     assert await recount_all(world.services.database) == (0, [])
 
 
-async def test_scans_go_on_while_counters_are_put_right(
-    world: World, superuser: asyncpg.Connection
-):
+async def test_scanning_goes_on_during_a_repair(world: World, superuser: asyncpg.Connection):
     device, database = await world.device(), world.services.database
     await world.verdict(device, (await world.ticket()).code)
     for rounds in range(1, 6):
@@ -209,7 +207,7 @@ async def test_without_their_lock_two_repairs_would_add_the_same_twice(
     assert (found.inside, found.inside_by_scans) == (2, 1)
 
 
-async def test_the_command_prints_what_differs_and_repairs_it_when_told_to(
+async def test_the_command_prints_the_differences_and_repairs_them_on_demand(
     installation: Installation, world: World, superuser: asyncpg.Connection
 ):
     async def run(*arguments: str) -> tuple[int, list[str]]:

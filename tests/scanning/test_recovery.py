@@ -1,4 +1,4 @@
-"""A file of what a device could not send: kept at once, and counted for nothing."""
+"""A file of scans that a device could not send: it is stored at once, and counts for nothing."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -26,7 +26,7 @@ from voelgoed.infra.master_key import MasterKey
 NOW, MINUTE, DAY = timedelta(0), timedelta(minutes=1), timedelta(days=1)
 
 
-async def test_scans_of_a_revoked_device_are_kept_and_count_for_nothing(world: World):
+async def test_scans_of_a_revoked_device_are_stored_and_count_for_nothing(world: World):
     device, (first, second) = await world.device(), await world.tickets(2)
     scans = [await signed(world, device, each, NOW) for each in (first, second)]
     await revoke(world, device)
@@ -61,7 +61,7 @@ async def test_the_same_file_twice_is_the_same_import(world: World):
     assert (another["kept"], another["known"]) == (0, 1)
 
 
-async def test_a_scan_that_was_sent_after_all_is_known(world: World):
+async def test_a_scan_that_was_delivered_after_all_is_known(world: World):
     device, (first, second) = await world.device(), await world.tickets(2)
     sent, kept_back = await signed(world, device, first), await signed(world, device, second)
     await sync(world, device, sent)
@@ -70,7 +70,7 @@ async def test_a_scan_that_was_sent_after_all_is_known(world: World):
     assert (await world.inside())["event"] == 1
 
 
-async def test_a_scan_that_somebody_changed_is_kept_and_flagged(world: World):
+async def test_a_scan_that_somebody_changed_is_stored_and_flagged(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
     changed = await signed(world, device, ticket) | {"signature": scan["signature"]}
@@ -83,7 +83,7 @@ async def test_a_scan_that_somebody_changed_is_kept_and_flagged(world: World):
     assert other["id"] != changed["scan_id"], "that is kept for whoever can sign it"
 
 
-async def test_a_file_that_somebody_changed_stands_in_nobodys_way(world: World):
+async def test_a_file_that_somebody_changed_does_not_block_the_genuine_scan(world: World):
     device, (first, second) = await world.device(), await world.tickets(2)
     sent, in_a_file = await signed(world, device, first), await signed(world, device, second)
     long_ago = {"scanned_at": iso(world.now - 30 * MINUTE)}
@@ -97,24 +97,24 @@ async def test_a_file_that_somebody_changed_stands_in_nobodys_way(world: World):
     assert (await world.inside())["event"] == 2
 
 
-@pytest.mark.parametrize(("told", "did"), [("duplicate", "valid"), ("valid", "duplicate")])
-async def test_what_a_file_says_and_nobody_signed_the_device_itself_puts_right(
-    world: World, told: str, did: str
+@pytest.mark.parametrize(("in_file", "did"), [("duplicate", "valid"), ("valid", "duplicate")])
+async def test_the_device_itself_corrects_unsigned_fields_of_a_file(
+    world: World, in_file: str, did: str
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
     genuine = await signed(world, device, ticket, outcome=did)
-    await recover(world, device, genuine | {"outcome": told})
+    await recover(world, device, genuine | {"outcome": in_file})
     answer = await sync(world, device, genuine)
     assert (answer["processed"], answer["rejected"]) == ([genuine["scan_id"]], [])
     inside = 1 if did == "valid" else 0
     assert (await world.inside()).get("event", 0) == inside
     late = await signed(world, device, ticket, 8 * MINUTE, outcome="duplicate")
-    await sync(world, device, late)  # the story is told again
+    await sync(world, device, late)  # the ticket's history is judged again
     assert (await world.inside()).get("event", 0) == inside
     assert (await sync(world, device, genuine))["processed"] == [genuine["scan_id"]]
 
 
-async def test_the_same_id_for_two_scans_is_rejected_with_a_reason(world: World):
+async def test_one_id_for_two_scans_is_rejected_with_a_reason(world: World):
     device, (first, second) = await world.device(), await world.tickets(2)
     scan = await signed(world, device, first)
     other = await signed(world, device, second, scan_id=scan["scan_id"])
@@ -127,7 +127,7 @@ async def test_the_same_id_for_two_scans_is_rejected_with_a_reason(world: World)
     assert len(refused) == 2
 
 
-async def test_keys_that_it_had_before_still_vouch(world: World):
+async def test_signatures_by_earlier_keys_of_the_device_are_valid(world: World):
     device, (first, second) = await world.device(), await world.tickets(2)
     old = await signed(world, device, first)
     path, body = "/api/scanning/key-rotations", {"rotation_id": str(uuid4())}
@@ -138,7 +138,7 @@ async def test_keys_that_it_had_before_still_vouch(world: World):
     assert [each["signature_valid"] for each in imported["results"]] == [True, True]
 
 
-async def test_what_was_signed_before_the_master_key_changed_is_still_signed(
+async def test_signatures_from_before_a_change_of_the_master_key_are_valid(
     world: World, database_url: str, clock: MovableClock
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
@@ -147,14 +147,14 @@ async def test_what_was_signed_before_the_master_key_changed_is_still_signed(
     async with another_node(world, database_url, clock, MasterKey(new, old)) as node:
         imported = await recover(node, device, scan)
         assert imported["wrong_signatures"] == 0
-    stranger = MasterKey(new)
-    assert stranger.id != MASTER_KEY.id
-    async with another_node(world, database_url, clock, stranger) as node:
+    other_key = MasterKey(new)
+    assert other_key.id != MASTER_KEY.id
+    async with another_node(world, database_url, clock, other_key) as node:
         imported = await recover(node, device, await signed(world, device, ticket))
         assert imported["wrong_signatures"] == 1
 
 
-async def test_moments_are_flagged_and_not_refused(world: World, clock: MovableClock):
+async def test_doubtful_moments_are_flagged_and_not_refused(world: World, clock: MovableClock):
     device, tickets = await world.device(), await world.tickets(4)
     scans = [
         await signed(world, device, tickets[0], 400 * DAY),
@@ -173,7 +173,7 @@ async def test_moments_are_flagged_and_not_refused(world: World, clock: MovableC
     assert (imported["kept"], imported["doubtful"]) == (4, 3)
 
 
-async def test_each_scan_is_read_by_the_clock_of_its_own_time(world: World):
+async def test_each_scan_is_corrected_by_the_offset_of_its_own_time(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket, timedelta(hours=2))
     await recover(world, device, scan, offset_seconds=3600)
@@ -181,7 +181,7 @@ async def test_each_scan_is_read_by_the_clock_of_its_own_time(world: World):
     assert row["by"] == timedelta(hours=1)
 
 
-async def test_people_hear_that_something_waits(world: World):
+async def test_an_alert_says_that_scans_wait(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     topic = f"alerts:{world.event_id}"
     async with socket(world, world.tenant.as_("gate_supervisor")) as connection:
@@ -223,18 +223,18 @@ async def test_a_device_of_another_organisation_is_not_found(world: World, other
     scan = await signed(world, device, ticket)
     unknown = exported(world, device, scan, device_id=str(uuid4()))
     assert (await send_file(world, unknown)).json()["error"] == "device_not_found"
-    file, stranger = exported(world, device, scan), other_tenant.as_("owner")
-    answer = await world.client.post(PATH, json=file, headers=stranger)
+    file, other_key = exported(world, device, scan), other_tenant.as_("owner")
+    answer = await world.client.post(PATH, json=file, headers=other_key)
     assert (answer.status_code, answer.json()["error"]) == (404, "device_not_found")
     imported = await recover(world, device, scan)
     path = f"{PATH}/{imported['batch_id']}"
-    assert (await world.client.get(path, headers=stranger)).status_code == 404
+    assert (await world.client.get(path, headers=other_key)).status_code == 404
     decision = {"to": "accepted"}
-    answer = await world.client.post(f"{path}/transitions", json=decision, headers=stranger)
+    answer = await world.client.post(f"{path}/transitions", json=decision, headers=other_key)
     assert (answer.status_code, answer.json()["error"]) == (404, "recovery_not_found")
 
 
-async def test_who_does_not_look_after_devices_imports_nothing(world: World):
+async def test_staff_who_do_not_look_after_devices_may_not_import(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     file = exported(world, device, await signed(world, device, ticket))
     assert (await world.ask("POST", PATH, file, by="box_office")).status_code == 403
@@ -256,7 +256,7 @@ async def test_a_whole_night_of_ten_thousand_is_one_import(world: World):
     assert (await recover(world, device, *scans))["kept"] == 10_000
 
 
-async def test_nobody_is_alerted_where_nothing_was_kept(world: World):
+async def test_no_alert_is_raised_where_nothing_was_stored(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
     await sync(world, device, scan)

@@ -1,4 +1,4 @@
-"""`voelgoed scans import` as an operator meets it: the real executable, on the tests' database."""
+"""`voelgoed scans import` as an operator uses it: the real executable, on the tests' database."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ async def run(installation: Installation, world: World, file: Path) -> tuple[int
     return await asyncio.to_thread(process.wait), process
 
 
-async def test_a_file_of_a_revoked_device_is_imported_and_told_in_plain_words(
+async def test_a_file_of_a_revoked_device_is_imported_with_a_plain_report(
     installation: Installation, world: World, tmp_path: Path
 ):
     device, (first, second) = await world.device(), await world.tickets(2)
@@ -42,9 +42,9 @@ async def test_a_file_of_a_revoked_device_is_imported_and_told_in_plain_words(
     file.write_text(json.dumps(exported(world, device, scan, changed, nowhere)))
     code, process = await run(installation, world, file)
     assert code == 0, process.err
-    rejected, told, batch_id = process.out.splitlines()
+    rejected, summary, batch_id = process.out.splitlines()
     assert rejected == f"{nowhere['scan_id']}: There is no such gate at this event."
-    assert told == (
+    assert summary == (
         f"{file}: 2 of 3 scans of 'iPad-Gate-1' kept, 1 rejected, 1 not signed by it, which never "
         "count; they count once somebody has accepted them"
     )
@@ -54,7 +54,7 @@ async def test_a_file_of_a_revoked_device_is_imported_and_told_in_plain_words(
     assert (await world.inside())["event"] == 1
 
 
-async def test_what_is_no_such_file_is_told_in_one_line(
+async def test_an_unusable_file_is_reported_in_one_line(
     installation: Installation, world: World, tmp_path: Path
 ):
     file = tmp_path / "queue.json"

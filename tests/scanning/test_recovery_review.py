@@ -1,4 +1,5 @@
-"""Somebody decides about scans from a file: then it is as if the device had sent them, or as if not."""
+"""Somebody reviews the scans of a file: accepted, they count as if the device had sent them; rejected,
+never."""
 
 import asyncio
 import random
@@ -20,7 +21,7 @@ from voelgoed.ticketing.model.tickets import Ticket
 MINUTE = timedelta(minutes=1)
 
 
-async def test_accepted_they_count(world: World):
+async def test_accepted_scans_count(world: World):
     device, (first, second) = await world.device(), await world.tickets(2)
     scans = [await signed(world, device, first), await signed(world, device, second)]
     await revoke(world, device)
@@ -37,7 +38,7 @@ async def test_accepted_they_count(world: World):
     ] == 2
 
 
-async def test_rejected_they_never_count(world: World):
+async def test_rejected_scans_never_count(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
     imported = await recover(world, device, scan)
@@ -48,7 +49,7 @@ async def test_rejected_they_never_count(world: World):
     assert (await shown(world, imported))["recovery"]["note"] == "a stolen device"
 
 
-async def test_decided_once(world: World):
+async def test_a_review_is_decided_once(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     imported = await recover(world, device, await signed(world, device, ticket))
     first = await decide(world, imported, "accepted", "I was there")
@@ -62,7 +63,7 @@ async def test_decided_once(world: World):
     assert (await world.inside())["event"] == 1
 
 
-async def test_two_who_decide_at_once_decide_once(world: World):
+async def test_of_two_simultaneous_reviews_one_decides(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     for number in range(6):
         scan = await signed(world, device, ticket, (100 - 10 * number) * MINUTE)
@@ -77,7 +78,7 @@ async def test_two_who_decide_at_once_decide_once(world: World):
     assert len(entries) == 6
 
 
-async def test_what_the_device_did_not_sign_is_not_accepted(world: World):
+async def test_a_scan_that_the_device_did_not_sign_is_not_accepted(world: World):
     device, (first, second) = await world.device(), await world.tickets(2)
     scan = await signed(world, device, first)
     forged = await signed(world, device, second) | {"signature": scan["signature"]}
@@ -91,7 +92,7 @@ async def test_what_the_device_did_not_sign_is_not_accepted(world: World):
     assert sorted(stand) == [(False, "unverified"), (True, None)]
 
 
-async def test_what_is_no_ticket_stands_as_that_once_accepted(world: World):
+async def test_an_accepted_scan_of_no_ticket_is_ticket_not_found(world: World):
     device = await world.device()
     imported = await recover(world, device, await signed(world, device, None))
     await accept(world, imported)
@@ -99,7 +100,7 @@ async def test_what_is_no_ticket_stands_as_that_once_accepted(world: World):
     assert (scan["status"], scan["reason_denied"]) == ("denied", "ticket_not_found")
 
 
-async def test_a_device_that_comes_back_vouches_for_its_scans_itself(world: World):
+async def test_a_device_that_comes_back_proves_its_scans_itself(world: World):
     device, (first, second) = await world.device(), await world.tickets(2)
     scan = await signed(world, device, first)
     other = await signed(world, device, second)
@@ -112,10 +113,10 @@ async def test_a_device_that_comes_back_vouches_for_its_scans_itself(world: Worl
     assert (await world.inside())["event"] == 2
 
 
-async def test_what_was_answered_otherwise_than_the_device_did_is_put_right_when_accepted(
+async def test_a_scan_that_the_server_answered_otherwise_is_corrected_when_accepted(
     world: World, clock: MovableClock
 ):
-    """We let somebody in, the device did not hear it in time and turned them away."""
+    """The server admitted somebody, the device did not receive that in time and denied them."""
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket, timedelta(0), outcome="invalid")
     assert await world.verdict(device, ticket.code, scan_id=scan["scan_id"]) == "admitted"
@@ -126,7 +127,7 @@ async def test_what_was_answered_otherwise_than_the_device_did_is_put_right_when
     assert (await world.inside())["event"] == 0
 
 
-async def test_conflicts_that_it_brings_to_light_are_told(world: World):
+async def test_conflicts_that_an_acceptance_reveals_are_published(world: World):
     [ticket] = await world.tickets(1)
     north, south = await world.device(world.gates[0]), await world.device(world.gates[1])
     later = await signed(world, north, ticket, 10 * MINUTE)
@@ -134,7 +135,7 @@ async def test_conflicts_that_it_brings_to_light_are_told(world: World):
     await sync(world, north, later)
     imported = await recover(world, south, earlier)
     assert await conflicts(world) == []
-    await world.services.live.is_idle()  # it was told of what was recovered, too
+    await world.services.live.is_idle()  # the message about the recovered scans arrives, too
     topic = f"alerts:{world.event_id}"
     async with socket(world, world.tenant.as_("gate_supervisor")) as connection:
         await subscribe(connection, topic)
@@ -148,7 +149,7 @@ async def test_conflicts_that_it_brings_to_light_are_told(world: World):
 
 
 Made = tuple[int, int, str, str]
-"""By which device, how many minutes ago, what it decided, which way."""
+"""Which device, how many minutes ago, its decision, the direction."""
 
 
 def some_scans(luck: random.Random) -> list[Made]:
@@ -165,7 +166,7 @@ def some_scans(luck: random.Random) -> list[Made]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_however_they_came_it_is_as_if_the_device_had_sent_them(
+async def test_the_way_by_which_scans_arrive_makes_no_difference(
     world: World, clock: MovableClock, seed: int
 ):
     luck, begun = random.Random(seed), world.now
@@ -206,8 +207,8 @@ async def test_however_they_came_it_is_as_if_the_device_had_sent_them(
         assert differences(await read_counts(tx, world.event_id)) == []
 
 
-async def test_what_happens_to_a_ticket_meanwhile_is_not_lost(world: World, clock: MovableClock):
-    """The file is accepted, the device comes back, and somebody else scans the ticket, all at once."""
+async def test_simultaneous_changes_of_the_ticket_are_not_lost(world: World, clock: MovableClock):
+    """At the same moment the file is accepted, the device comes back, and another gate scans the ticket."""
     device, other = await world.device(), await world.device(world.gates[1])
     tickets = await world.tickets(8)
     for ticket in tickets:
@@ -229,7 +230,7 @@ async def test_what_happens_to_a_ticket_meanwhile_is_not_lost(world: World, cloc
 
 
 @pytest.mark.parametrize("first", ["the file", "the device"])
-async def test_both_ways_round_the_same_scan_wins(world: World, first: str):
+async def test_the_same_scan_wins_in_both_orders(world: World, first: str):
     [ticket] = await world.tickets(1)
     north, south = await world.device(world.gates[0]), await world.device(world.gates[1])
     sent = await signed(world, north, ticket, 10 * MINUTE)

@@ -1,5 +1,5 @@
-"""An administrator wants a device to change its key: until it does, the old key is good for nothing
-else, and afterwards nobody has to pair it."""
+"""An administrator demands that a device rotates its key: until it does, the old key is good for nothing
+else, and afterwards the device need not be paired again."""
 
 import asyncio
 from typing import Any
@@ -39,7 +39,7 @@ async def demanded(world: World, device: Device) -> dict[str, Any]:
 
 
 async def is_due(world: World, device: Device) -> bool:
-    """Whether the device is told to ask for its next key before anything else."""
+    """Whether the server tells the device to ask for its next key before anything else."""
     answer = await world.client.get(STATION, headers=device.headers)
     if answer.status_code == 200:
         return False
@@ -65,7 +65,7 @@ async def shown(world: World, device: Device) -> dict[str, Any]:
     return (await world.ask("GET", f"{DEVICES}/{device.id}")).json()["data"]
 
 
-async def test_a_device_changes_its_key_because_somebody_wants_it(world: World):
+async def test_a_device_rotates_its_key_on_demand(world: World):
     device, tickets = await world.device(), await world.tickets(2)
     assert not await is_due(world, device)
     before = await shown(world, device)
@@ -83,7 +83,7 @@ async def test_a_device_changes_its_key_because_somebody_wants_it(world: World):
     assert await world.verdict(renewed, tickets[0].code) == "admitted", "nobody had been let in"
 
 
-async def test_from_the_demand_on_the_old_key_is_good_for_the_rotation_only(
+async def test_after_the_demand_the_old_key_is_good_for_the_rotation_only(
     world: World, database_url: str, clock: MovableClock
 ):
     device, first, second = await world.device(), await world.ticket("A1"), await world.ticket("A2")
@@ -120,7 +120,7 @@ async def test_from_the_demand_on_the_old_key_is_good_for_the_rotation_only(
 
 
 async def test_what_was_signed_with_the_old_key_is_imported_after_the_rotation(world: World):
-    """A device signs anew what waits on it; a file that it exported before keeps its signatures."""
+    """A device signs waiting scans again; a file that it exported before keeps its signatures."""
     device, ticket = await world.device(), await world.ticket()
     before = await signed(world, device, ticket)
     await demanded(world, device)
@@ -133,9 +133,9 @@ ROUNDS = 12
 
 
 async def refused_and_let_in(world: World) -> tuple[int, int]:
-    """Of scans that are on their way when a rotation is demanded: how many were refused, and how many
-    let in. The answers agree with what is kept, and a scan that begins after the demand was answered
-    is refused."""
+    """Scans are on their way when a rotation is demanded: how many were refused, and how many admitted. The
+    answers agree with the stored scans, and a scan that begins after the answer to the demand is
+    refused."""
     refused = let_in = late = 0
     for number in range(ROUNDS):
         device, tickets = await world.device(name=f"iPad {number}"), await world.tickets(4)
@@ -154,7 +154,7 @@ async def refused_and_let_in(world: World) -> tuple[int, int]:
     return refused, let_in
 
 
-async def test_a_scan_in_flight_when_a_rotation_is_demanded_is_let_in_or_refused_and_never_both(
+async def test_a_scan_in_flight_when_a_rotation_is_demanded_is_admitted_or_refused_and_never_both(
     world: World,
 ):
     refused, let_in = await refused_and_let_in(world)
@@ -187,7 +187,7 @@ async def test_without_the_rule_the_old_key_would_go_on_scanning(
         await refused_and_let_in(world)
 
 
-async def test_a_demand_and_what_came_of_it_are_on_record(world: World):
+async def test_a_demand_and_its_rotation_are_recorded(world: World):
     device = await world.device()
     wanted = await demanded(world, device)
     await rotate(world, device)
@@ -202,7 +202,7 @@ async def test_a_demand_and_what_came_of_it_are_on_record(world: World):
     assert done["changes"] == {"key_version": 2, "demanded_at": at}
 
 
-async def test_to_demand_it_twice_is_to_demand_it_once(world: World):
+async def test_demanding_twice_is_demanding_once(world: World):
     device = await world.device()
     answers = await asyncio.gather(*(demand(world, device) for _ in range(4)))
     assert {answer.status_code for answer in answers} == {202}
@@ -214,7 +214,7 @@ async def test_to_demand_it_twice_is_to_demand_it_once(world: World):
     assert await is_due(world, renewed), "and afterwards it is another demand"
 
 
-async def test_a_device_that_listens_hears_of_it_at_once_on_every_node(
+async def test_a_device_that_listens_receives_the_demand_at_once_on_every_node(
     world: World, database_url: str, clock: MovableClock
 ):
     device = await world.device()
@@ -247,7 +247,7 @@ async def test_a_device_that_was_paired_again_owes_no_rotation(world: World):
     assert not await is_due(world, Device(device.id, paired["api_key"], device.gate))
 
 
-async def test_a_device_that_is_inactive_hears_of_it_when_it_is_active_again(world: World):
+async def test_an_inactive_device_learns_of_the_demand_when_it_is_active_again(world: World):
     device = await world.device()
     path = f"{DEVICES}/{device.id}"
     await world.ask("PATCH", path, {"version": 1, "status": "inactive"})
@@ -257,7 +257,7 @@ async def test_a_device_that_is_inactive_hears_of_it_when_it_is_active_again(wor
     assert await is_due(world, device)
 
 
-async def test_of_a_device_that_was_revoked_nothing_is_demanded(world: World):
+async def test_no_rotation_can_be_demanded_of_a_revoked_device(world: World):
     device = await world.device()
     await world.ask("DELETE", f"{DEVICES}/{device.id}")
     answer = await demand(world, device)
@@ -267,7 +267,7 @@ async def test_of_a_device_that_was_revoked_nothing_is_demanded(world: World):
 
 
 @pytest.mark.parametrize("role", ["customer", "box_office"])
-async def test_only_who_may_revoke_may_demand(world: World, role: Role):
+async def test_only_staff_who_may_revoke_may_demand(world: World, role: Role):
     device = await world.device()
     assert (await demand(world, device, by=role)).status_code == 403
     assert not await is_due(world, device)

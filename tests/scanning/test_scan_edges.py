@@ -1,4 +1,4 @@
-"""Each row of the document's table of edge cases, and what else may be sent."""
+"""Each row of the document's table of edge cases, and other unusual requests."""
 
 import asyncio
 import re
@@ -77,7 +77,7 @@ async def test_event_not_live(world: World):
 
 
 async def test_ticket_belongs_to_another_org(world: World):
-    """It does not exist here, whatever it is elsewhere."""
+    """The ticket does not exist here, whatever it is elsewhere."""
     rival = await a_tenant(world.services, "rival")
     theirs = await a_world(world.services, world.client, rival)
     ticket = await theirs.ticket()
@@ -99,7 +99,7 @@ async def test_pubsub_broadcast_fails(world: World, monkeypatch: pytest.MonkeyPa
 async def test_ets_lookup_fails_and_redis_down(
     database_url: str, clock: MovableClock, patience: None
 ):
-    """Neither remembers anything: PostgreSQL denies the second one all the same."""
+    """Neither cache remembers anything, and PostgreSQL denies the second scan all the same."""
     valkey = ValkeyServer(port=free_port())
     valkey.start()
     async with (
@@ -119,7 +119,7 @@ async def test_ets_lookup_fails_and_redis_down(
         assert [row["tier"] for row in tiers] == [None, "hot", None]
 
 
-async def test_redis_denies_what_this_process_does_not_remember(
+async def test_redis_denies_a_duplicate_that_this_process_does_not_remember(
     database_url: str, clock: MovableClock, valkey: ValkeyServer, patience: None
 ):
     async with (
@@ -138,7 +138,7 @@ async def test_redis_denies_what_this_process_does_not_remember(
         [row] = await world.rows("SELECT * FROM scan WHERE status = 'denied'")
         assert row["ticket_id"] == ticket.id
         assert '"tier":"warm"' in str(row["details"]).replace(" ", "").replace("'", '"')
-        # A forged barcode of the same code is nothing that Redis could know of.
+        # Redis cannot know a forged barcode of the same code.
         forged = barcode[:-1] + ("0" if barcode[-1] != "0" else "1")
         services.cache.forget_all()
         assert await world.verdict(device, forged) == "ticket_not_found"
@@ -169,12 +169,12 @@ async def test_a_barcode_has_one_valid_text(world: World, change: Any):
     assert await world.verdict(device, barcode) == "admitted"
 
 
-async def test_a_typed_code_may_be_written_as_people_do(world: World):
+async def test_a_typed_code_may_be_written_in_common_spellings(world: World):
     device, ticket = await world.device(), await world.ticket()
     assert await world.verdict(device, f"  {ticket.code.lower().replace('-', ' ')} ") == "admitted"
 
 
-async def test_a_scan_sent_again_is_answered_as_it_was(world: World, clock: MovableClock):
+async def test_a_repeated_scan_gets_the_same_answer(world: World, clock: MovableClock):
     device, ticket = await world.device(), await world.ticket()
     body = world.body(device, ticket.code)
     first = await world.client.post("/api/scans", json=body, headers=device.headers)
@@ -206,7 +206,7 @@ async def test_a_scan_id_is_for_one_scan(world: World):
         assert (answer.status_code, answer.json()["error"]) == (409, "scan_id_reused")
 
 
-async def test_who_left_and_comes_too_early_hears_when_they_may_return(
+async def test_a_person_who_left_and_comes_too_early_learns_when_to_return(
     world: World, clock: MovableClock
 ):
     device, ticket = await world.device(), await world.ticket()
@@ -227,7 +227,7 @@ async def test_who_left_and_comes_too_early_hears_when_they_may_return(
     assert await world.verdict(device, ticket.code) == "admitted"
 
 
-async def test_who_left_hears_the_same_whatever_a_cache_remembers_of_their_entry(
+async def test_the_answer_after_an_exit_does_not_depend_on_what_a_cache_remembers(
     database_url: str, clock: MovableClock, valkey: ValkeyServer, patience: None
 ):
     """An exit drops what this process and Redis remember of the entry."""
@@ -250,7 +250,7 @@ async def test_who_left_hears_the_same_whatever_a_cache_remembers_of_their_entry
             assert "may_return_at" in answer
 
 
-async def test_who_leaves_is_counted_and_may_come_again(world: World, clock: MovableClock):
+async def test_a_person_who_leaves_is_counted_and_may_come_again(world: World, clock: MovableClock):
     north, south = await world.device(), await world.device(world.gates[1])
     ticket = await world.ticket()
     assert await world.verdict(north, ticket.code) == "admitted"
@@ -280,7 +280,7 @@ async def test_who_leaves_is_counted_and_may_come_again(world: World, clock: Mov
     ],
     ids=str,
 )
-async def test_what_is_wrong_with_a_request_is_named(
+async def test_the_faulty_field_of_a_request_is_named(
     world: World, change: dict[str, Any], status: int, path: str
 ):
     device = await world.device()
@@ -290,7 +290,7 @@ async def test_what_is_wrong_with_a_request_is_named(
     assert await world.rows("SELECT 1 FROM scan") == []
 
 
-async def test_what_is_no_code_of_ours_is_refused_and_recorded(world: World):
+async def test_an_unknown_kind_of_code_is_refused_and_recorded(world: World):
     device = await world.device()
     answer = await world.scan(device, "https://example.org/menu")
     assert (answer.status_code, answer.json()["error"]) == (422, "invalid_ticket_code_length")
@@ -299,7 +299,7 @@ async def test_what_is_no_code_of_ours_is_refused_and_recorded(world: World):
     assert entry["actor_id"] == device.id
 
 
-async def test_what_is_not_json_is_refused(world: World):
+async def test_a_body_that_is_not_json_is_refused(world: World):
     device = await world.device()
     for body in (b"", b"{", b"\xff"):
         answer = await world.client.post(
@@ -311,7 +311,7 @@ async def test_what_is_not_json_is_refused(world: World):
 
 
 async def test_a_batch_with_a_bad_scan_in_it_answers_the_others(world: World):
-    """Each as if it had come alone."""
+    """Each scan is answered as if it had come alone."""
     device, tickets = await world.device(), await world.tickets(10)
     wrong = (world.now + timedelta(hours=1)).isoformat()
     answers = await asyncio.gather(
@@ -324,9 +324,7 @@ async def test_a_batch_with_a_bad_scan_in_it_answers_the_others(world: World):
     assert (await world.inside())["event"] == 10
 
 
-async def test_a_ticket_that_somebody_is_at_work_on_keeps_nobody_else_waiting(
-    world: World, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_locked_ticket_delays_no_other_scan(world: World, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(scan_pipeline, "BUSY_S", 1.0)
     device, tickets = await world.device(), await world.tickets(6)
     assert await world.verdict(device, tickets[5].code) == "admitted"
@@ -339,7 +337,7 @@ async def test_a_ticket_that_somebody_is_at_work_on_keeps_nobody_else_waiting(
     assert await world.verdict(device, tickets[0].code) == "admitted"
 
 
-async def test_an_admission_that_was_taken_back_is_not_given_again(world: World):
+async def test_an_annulled_admission_is_not_given_again(world: World):
     """Its answer got lost, and a supervisor annulled it before the device asked again."""
     device, ticket = await world.device(), await world.ticket()
     scan_id = str(uuid4())
@@ -352,10 +350,10 @@ async def test_an_admission_that_was_taken_back_is_not_given_again(world: World)
     assert (await world.inside())["event"] == 1
 
 
-async def test_a_layout_that_cannot_be_read_keeps_nobody_out(
+async def test_a_layout_that_cannot_be_read_stops_no_admission(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
-    """The seat is told by its label."""
+    """The answer then names the seat by its label."""
 
     async def broken(*_: object) -> None:
         raise ZeroDivisionError
@@ -369,7 +367,7 @@ async def test_a_layout_that_cannot_be_read_keeps_nobody_out(
     assert await world.verdict(device, (await world.ticket("A7")).code) == "admitted"
 
 
-async def test_a_ticket_that_somebody_is_at_work_on_for_a_while_is_answered_afterwards(
+async def test_a_ticket_that_is_locked_for_a_while_is_answered_afterwards(
     world: World,
 ):
     device, tickets = await world.device(), await world.tickets(3)

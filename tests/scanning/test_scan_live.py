@@ -1,4 +1,5 @@
-"""What followers of a gate and of an event's occupancy hear: staff and devices, on every node."""
+"""The messages that followers of a gate and of an event's occupancy receive: staff and devices, on every
+node."""
 
 import asyncio
 import contextlib
@@ -38,7 +39,7 @@ def of_event(world: World) -> str:
     return f"occupancy:{world.tenant.id}:{world.event_id}"
 
 
-async def told(connection: ClientConnection, topic: str) -> dict[str, Any]:
+async def next_message(connection: ClientConnection, topic: str) -> dict[str, Any]:
     frame = await hear(connection, topic)
     assert frame["type"] == "message", frame
     return frame["data"]
@@ -49,7 +50,7 @@ async def revoke(world: World, device: Device) -> None:
     assert answer.status_code == 204, answer.text
 
 
-async def test_those_at_the_gate_hear_what_is_written(world: World):
+async def test_followers_of_the_gate_receive_the_documented_message(world: World):
     device, ticket = await world.device(), await world.ticket("A7")
     topic = of_gate(device.gate)
     async with (
@@ -64,7 +65,7 @@ async def test_those_at_the_gate_hear_what_is_written(world: World):
             (await world.scan(device, ticket.code, direction="exit")).json(),
         ]
         for connection in (tablet, staff):
-            admitted, denied, left = [await told(connection, topic) for _ in answers]
+            admitted, denied, left = [await next_message(connection, topic) for _ in answers]
             assert admitted == {
                 "event": "ticket_admitted",
                 "scan_id": answers[0]["scan_id"],
@@ -89,16 +90,16 @@ async def test_those_at_the_gate_hear_what_is_written(world: World):
             assert (left["event"], left["gate_occupancy"]) == ("ticket_exited", 0)
 
 
-async def test_those_who_watch_the_event_hear_what_is_written(world: World):
+async def test_followers_of_the_event_receive_the_documented_message(world: World):
     device, ticket = await world.device(world.gates[1]), await world.ticket()
     topic = of_event(world)
     async with socket(world, world.tenant.as_("organiser")) as staff:
         await world.services.live.is_idle()  # the sale has changed the counts of seats, too
         await subscribe(staff, topic)
         await world.scan(device, ticket.code)
-        scanned = await told(staff, topic)
+        scanned = await next_message(staff, topic)
         while scanned["event"] != "ticket_scanned":
-            scanned = await told(staff, topic)
+            scanned = await next_message(staff, topic)
         datetime.fromisoformat(scanned.pop("timestamp"))
         assert scanned == {
             "event": "ticket_scanned",
@@ -123,7 +124,7 @@ async def test_those_who_watch_the_event_hear_what_is_written(world: World):
         }
         await world.scan(device, ticket.code)  # denied: nobody was counted
         await world.scan(device, ticket.code, direction="exit")
-        left = await told(staff, topic)
+        left = await next_message(staff, topic)
         assert (left["direction"], left["total_occupancy"], left["gate_occupancy"]) == (
             "exit",
             0,
@@ -131,13 +132,16 @@ async def test_those_who_watch_the_event_hear_what_is_written(world: World):
         )
 
 
-async def test_nothing_is_told_of_names_or_money(world: World):
+async def test_messages_have_no_names_and_no_money(world: World):
     device, ticket = await world.device(), await world.ticket()
     async with socket(world, world.tenant.as_("gate_supervisor")) as staff:
         for topic in (of_gate(device.gate), of_event(world)):
             await subscribe(staff, topic)
         await world.scan(device, ticket.code)
-        heard = [await told(staff, of_gate(device.gate)), await told(staff, of_event(world))]
+        heard = [
+            await next_message(staff, of_gate(device.gate)),
+            await next_message(staff, of_event(world)),
+        ]
         for word in ("Anna", "Botha", "15000", "ZAR", "price", "email"):
             assert word not in json.dumps(heard)
 
@@ -149,7 +153,7 @@ async def test_a_browser_offers_its_key_as_a_subprotocol(world: World):
         assert tablet.subprotocol == "voelgoed", "never the key, which would be echoed"
         assert (await subscribe(tablet, topic))["type"] == "subscribed"
         await world.scan(device, ticket.code)
-        assert (await told(tablet, topic))["ticket_code"] == ticket.code
+        assert (await next_message(tablet, topic))["ticket_code"] == ticket.code
 
 
 @pytest.mark.parametrize("between", [", ", ",", " , "])
@@ -161,7 +165,7 @@ async def test_blanks_between_subprotocols_do_not_matter(world: World, between: 
 
 
 async def _handshake(world: World, offered: str) -> str:
-    """As no library writes it."""
+    """Sends a handshake in a form that no library writes."""
     address = world.client.base_url
     reader, writer = await asyncio.open_connection(address.host, address.port)
     lines = (
@@ -181,7 +185,7 @@ async def _handshake(world: World, offered: str) -> str:
         writer.close()
 
 
-async def test_keys_that_are_none_are_turned_away(world: World):
+async def test_invalid_keys_are_refused(world: World):
     device = await world.device()
     await revoke(world, device)
     for headers in (device.headers, {"Authorization": "Bearer vgd_x"}, {}):
@@ -221,7 +225,7 @@ async def test_a_device_follows_its_own_gate_and_event_and_nothing_else(
             assert (await subscribe(tablet, topic))["type"] == "refused", topic
 
 
-async def test_a_device_follows_no_other_events_seats(world: World):
+async def test_a_device_cannot_follow_the_seats_of_another_event(world: World):
     elsewhere = await a_world(world.services, world.client, world.tenant)
     device = await world.device()
     async with socket(world, device.headers) as tablet:
@@ -261,11 +265,11 @@ async def test_messages_reach_followers_on_another_node(
         await subscribe(tablet, of_gate(device.gate))
         await subscribe(staff, of_event(world))
         answer = (await world.scan(device, ticket.code)).json()
-        heard = await told(tablet, of_gate(device.gate))
+        heard = await next_message(tablet, of_gate(device.gate))
         assert heard["scan_id"] == answer["scan_id"]
-        counted = await told(staff, of_event(world))
+        counted = await next_message(staff, of_event(world))
         while counted["event"] != "ticket_scanned":
-            counted = await told(staff, of_event(world))
+            counted = await next_message(staff, of_event(world))
         assert counted["total_occupancy"] == 1
 
 
@@ -276,7 +280,7 @@ async def test_a_device_that_is_moved_follows_its_new_gate(world: World):
         body = {"version": 1, "gate_id": str(world.gates[1].id)}
         moved = await world.ask("PATCH", f"/api/scanning/devices/{device.id}", body)
         assert moved.status_code == 200
-        assert (await told(tablet, f"device:{device.id}"))["event"] == "device_changed"
+        assert (await next_message(tablet, f"device:{device.id}"))["event"] == "device_changed"
         refused = await hear(tablet, of_gate(world.gates[0]))
         assert (refused["type"], refused["error"]) == ("refused", "gate_not_found")
         assert (await subscribe(tablet, of_gate(world.gates[1])))["type"] == "subscribed"
@@ -298,7 +302,7 @@ async def test_the_socket_of_a_revoked_device_is_closed_at_once_on_every_node(
         for connection in (here, there):
             assert await closed_with(connection) == module.CLOSE_UNAUTHORIZED
         await world.scan(safe, (await world.ticket()).code)
-        assert (await told(other, of_gate(device.gate)))["event"] == "ticket_admitted"
+        assert (await next_message(other, of_gate(device.gate)))["event"] == "ticket_admitted"
 
 
 async def test_the_socket_of_a_device_that_is_deactivated_is_closed_at_once(world: World):
@@ -310,7 +314,7 @@ async def test_the_socket_of_a_device_that_is_deactivated_is_closed_at_once(worl
         assert await closed_with(tablet) == module.CLOSE_UNAUTHORIZED
 
 
-async def test_a_thief_cannot_stop_listening_for_the_revocation(world: World):
+async def test_a_stolen_key_cannot_unsubscribe_from_the_revocation(world: World):
     device = await world.device()
     async with socket(world, device.headers) as tablet:
         await subscribe(tablet, of_gate(device.gate))
@@ -335,13 +339,13 @@ async def test_the_socket_of_an_old_key_is_closed_once_the_device_is_paired_agai
 
 
 def missed() -> float:
-    """How often a reader's messages were given up."""
+    """The number of times that a reader's messages were dropped."""
     return REGISTRY.get_sample_value("voelgoed_live_missed_total") or 0
 
 
 @contextlib.asynccontextmanager
-async def one_who_does_not_read(world: World, headers: dict[str, str]):
-    """With as little room as the kernel allows for what is on its way."""
+async def a_reader_that_does_not_read(world: World, headers: dict[str, str]):
+    """Its socket has as little room as the kernel allows for data in flight."""
     address = world.client.base_url
     narrow = sockets.socket()
     narrow.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4_096)
@@ -349,18 +353,18 @@ async def one_who_does_not_read(world: World, headers: dict[str, str]):
     await asyncio.get_running_loop().sock_connect(narrow, (address.host, address.port))
     async with socket(world, headers, sock=narrow, max_queue=1, ping_interval=None) as connection:
         yield connection
-        connection.transport.abort()  # to say goodbye it would have to read all of it
+        connection.transport.abort()  # it would have to read everything to close the connection properly
 
 
-async def test_who_does_not_read_never_slows_a_scan_and_is_told_to_read_again(
+async def test_a_reader_that_does_not_read_never_slows_a_scan_and_gets_a_resync(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("voelgoed.infra.live.SUBSCRIPTION_QUEUE_MAX", 16)
     device, tickets = await world.device(), await world.tickets(10)
     topic, live = of_gate(device.gate), world.services.live
-    async with one_who_does_not_read(world, world.tenant.as_("gate_supervisor")) as idle:
+    async with a_reader_that_does_not_read(world, world.tenant.as_("gate_supervisor")) as idle:
         await subscribe(idle, topic)
-        # What thousands of scans would say, until nothing that lies between us can hold more.
+        # As many messages as thousands of scans make, until no buffer between us can hold more.
         filler = [Message(topic, {"event": "filler", "text": "x" * 7_000})] * 100
         before = missed()
         async with asyncio.timeout(60):
@@ -375,10 +379,10 @@ async def test_who_does_not_read_never_slows_a_scan_and_is_told_to_read_again(
             frame = await hear(idle, topic)
 
 
-async def test_levels_are_of_the_day_on_which_somebody_comes(
+async def test_occupancy_levels_are_of_the_day_on_which_a_person_comes(
     world: World, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ):
-    """Also where they count as inside since another day, whose counts change too."""
+    """This holds also for a person who counts as inside since another day, whose counts change too."""
     monkeypatch.setattr(scan_follow_up, "LEVELS_S", 0.0)
     device, ticket = await world.device(), await world.ticket()
     assert await world.verdict(device, ticket.code) == "admitted"
@@ -391,15 +395,15 @@ async def test_levels_are_of_the_day_on_which_somebody_comes(
         await world.services.live.is_idle()
         await subscribe(staff, topic)
         assert await world.verdict(device, ticket.code) == "admitted"
-        gates = (await told(staff, topic))["occupancy_levels"]["gates"]
+        gates = (await next_message(staff, topic))["occupancy_levels"]["gates"]
         levels = {each["gate_id"]: each["occupancy"] for each in gates}
         assert levels == {str(gate.id): int(gate is world.gates[0]) for gate in world.gates}
 
 
-async def test_levels_of_all_gates_are_told_now_and_then(
+async def test_levels_of_all_gates_are_published_at_intervals(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
-    """Every message says how full its own gate is."""
+    """Every message has the level of its own gate."""
     monkeypatch.setattr(scan_follow_up, "LEVELS_S", 3600.0)
     device, tickets = await world.device(), await world.tickets(2)
     topic = of_event(world)
@@ -408,7 +412,7 @@ async def test_levels_of_all_gates_are_told_now_and_then(
         await subscribe(staff, topic)
         for ticket in tickets:
             assert await world.verdict(device, ticket.code) == "admitted"
-        first, second = await told(staff, topic), await told(staff, topic)
+        first, second = await next_message(staff, topic), await next_message(staff, topic)
     assert len(first["occupancy_levels"]["gates"]) == len(world.gates)
     assert "occupancy_levels" not in second
     assert (first["gate_occupancy"], second["gate_occupancy"]) == (1, 2)

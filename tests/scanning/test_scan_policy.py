@@ -1,4 +1,4 @@
-"""How one event is scanned, where that is not as usual."""
+"""The scan policy of one event, where it differs from the defaults."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from tests.scanning.support import World
 from tests.support import MovableClock
 
 
-async def test_an_event_is_scanned_as_usual_until_somebody_changes_that(world: World):
+async def test_an_event_has_the_default_policy_until_somebody_changes_it(world: World):
     path = f"/api/events/{world.event_id}/scan-policy"
     usual = {
         "event_id": str(world.event_id),

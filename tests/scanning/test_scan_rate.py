@@ -1,4 +1,4 @@
-"""How many one device can let in."""
+"""How many people one device can let in within a time."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -22,30 +22,30 @@ def every(milliseconds: int, count: int) -> list[datetime]:
     return [NOON + at * milliseconds * MILLISECOND for at in range(count)]
 
 
-def test_nobody_came_and_one_came():
+def test_no_entry_and_one_entry_are_possible():
     assert impossible_rate([]) is None
     assert impossible_rate([NOON]) is None
 
 
-def test_a_hundred_within_fifty_milliseconds():
+def test_a_hundred_entries_within_fifty_milliseconds_are_impossible():
     moments = [NOON + at * MILLISECOND / 2 for at in range(100)]
     found = impossible_rate(moments)
     assert found is not None
     assert (found.entries, found.since, found.until) == (100, moments[0], moments[-1])
 
 
-def test_three_within_a_second_are_a_family_and_four_are_nobody():
+def test_three_within_a_second_are_a_family_and_four_are_impossible():
     assert impossible_rate(every(300, 3)) is None
     found = impossible_rate(every(300, 4))
     assert found is not None
     assert found.entries == 4
 
 
-def test_what_is_a_second_apart_is_not_within_a_second():
+def test_entries_a_second_apart_are_not_within_a_second():
     assert impossible_rate([NOON, NOON, NOON, NOON + BURST_FOR]) is None
 
 
-def test_sixty_within_half_a_minute_are_the_most():
+def test_sixty_within_half_a_minute_are_the_maximum():
     assert impossible_rate(every(490, 60)) is None
     found = impossible_rate(every(490, 61))
     assert found is not None

@@ -1,4 +1,4 @@
-"""Whoever changes a letter of a scan needs the device's key to sign it anew."""
+"""A change of any letter of a scan invalidates its signature; only the device's key makes a new one."""
 
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def test_the_contract_is_what_its_writer_writes():
 
 
 @pytest.mark.parametrize("case", CONTRACT["good"], ids=lambda case: case["name"])
-def test_good_ones(case: dict[str, Any]):
+def test_good_signatures_are_accepted(case: dict[str, Any]):
     fields = msgspec.convert(case["fields"], SignedFields)
     assert signed_bytes(fields).decode() == case["signed"]
     assert sign_scan(fields, case["api_key"]) == case["signature"]
@@ -45,7 +45,7 @@ def test_good_ones(case: dict[str, Any]):
 
 
 @pytest.mark.parametrize("case", CONTRACT["bad"], ids=lambda case: case["name"])
-def test_bad_ones(case: dict[str, Any]):
+def test_bad_signatures_are_refused(case: dict[str, Any]):
     fields = msgspec.convert(case["fields"], SignedFields)
     assert not is_signed_by(case["signature"], fields, case["api_key"])
 

@@ -22,7 +22,7 @@ LONG = SILENT_MAX + timedelta(minutes=1)
 
 
 async def shown(world: World, device: Device) -> dict[str, Any]:
-    """After all that was noted is written."""
+    """The device as the API shows it, after all noted signs were written."""
     await world.services.signs_of_life.is_idle()
     return (await world.ask("GET", f"/api/scanning/devices/{device.id}")).json()["data"]
 
@@ -41,7 +41,7 @@ async def fetch_the_list(world: World, device: Device) -> None:
     assert (await world.client.get(path, headers=device.headers)).status_code == 200
 
 
-async def bring(world: World, device: Device) -> None:
+async def deliver(world: World, device: Device) -> None:
     await sync(world, device, await signed(world, device, None, timedelta()))
 
 
@@ -56,7 +56,7 @@ async def listen(world: World, device: Device) -> None:
 
 
 @pytest.mark.parametrize(
-    "request_of", [scan, ask_where_it_is, fetch_the_list, bring, send_nonsense, listen]
+    "request_of", [scan, ask_where_it_is, fetch_the_list, deliver, send_nonsense, listen]
 )
 async def test_any_request_with_the_key_is_a_sign_of_life(
     world: World, clock: MovableClock, request_of: Any
@@ -72,7 +72,7 @@ async def test_any_request_with_the_key_is_a_sign_of_life(
     assert (await shown(world, beside))["status"] == "offline"
 
 
-async def test_a_device_that_is_told_to_rotate_is_alive(world: World, clock: MovableClock):
+async def test_a_device_that_must_rotate_is_alive(world: World, clock: MovableClock):
     device = await world.device()
     clock.ahead += LONG
     await world.ask("POST", f"/api/scanning/devices/{device.id}/key-rotations")
@@ -80,7 +80,7 @@ async def test_a_device_that_is_told_to_rotate_is_alive(world: World, clock: Mov
     assert (await shown(world, device))["status"] == "active"
 
 
-async def test_what_a_copied_old_key_asks_for_is_no_sign_of_the_device(
+async def test_a_request_with_a_copied_old_key_is_no_sign_of_the_device(
     world: World, clock: MovableClock
 ):
     device = await world.device()
@@ -97,7 +97,7 @@ async def test_what_a_copied_old_key_asks_for_is_no_sign_of_the_device(
     assert (await shown(world, renewed))["status"] == "active"
 
 
-async def test_who_scans_all_the_time_is_not_written_all_the_time(
+async def test_a_device_that_scans_all_the_time_is_not_written_all_the_time(
     world: World, clock: MovableClock
 ):
     device = await world.device()
@@ -112,7 +112,7 @@ async def test_who_scans_all_the_time_is_not_written_all_the_time(
     assert len(written) <= 5, "of forty seconds, every ten"
 
 
-async def test_a_sign_of_life_is_no_version_that_somebody_made(world: World):
+async def test_a_sign_of_life_makes_no_new_version_of_the_device(world: World):
     device = await world.device()
     before = await shown(world, device)
     await scan(world, device)
@@ -122,7 +122,9 @@ async def test_a_sign_of_life_is_no_version_that_somebody_made(world: World):
     assert (await world.ask("PATCH", f"/api/scanning/devices/{device.id}", body)).is_success
 
 
-async def test_only_so_many_devices_are_remembered(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_the_number_of_remembered_devices_is_limited(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
     first, second = await world.device(), await world.device()
     await world.services.signs_of_life.is_idle()
     monkeypatch.setattr(module, "REMEMBERED_MAX", 1)
@@ -137,7 +139,7 @@ async def test_only_so_many_devices_are_remembered(world: World, monkeypatch: py
     assert {row["id"] for row in seen} == {first.id, second.id}
 
 
-async def test_without_the_database_a_sign_of_life_is_forgotten_and_nothing_waits(world: World):
+async def test_without_the_database_a_sign_of_life_is_dropped_and_nothing_waits(world: World):
     away = build_services(world.services.settings, "postgresql://nobody@127.0.0.1:1/none")
     proven = module.DeviceCaller(world.tenant.caller("owner"), 1)
     away.signs_of_life.note(proven)

@@ -1,11 +1,12 @@
-"""What a process remembers of devices, gates and events: never longer than it is so."""
+"""What a process remembers of devices, gates and events: never after it has changed."""
 
 from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
 
-from tests.scanning.support import World
+from tests.scanning.admission_support import a_request, facts_of
+from tests.scanning.support import World, a_world
 from tests.scanning.sync_support import signed, sync
 from voelgoed.scanning.actions import event_context
 from voelgoed.scanning.model.stations import WantedStations
@@ -27,7 +28,8 @@ CHANGES = {
     "gates get a limit": "UPDATE gate SET hard_capacity_limit = 1",
     "a gate is deleted": "DELETE FROM gate WHERE id = (SELECT id FROM gate LIMIT 1)",
     "an event ends": "UPDATE event SET status = 'ended'",
-    "an event gets other days": "UPDATE event SET version = version + 1",
+    "an event gets another version": "UPDATE event SET version = version + 1",
+    "an event gets other days": "UPDATE event_day SET ends_at = ends_at + interval '1 minute'",
     "an event gets another capacity": "UPDATE event SET capacity = 1",
     "an event gets another layout": "UPDATE event_layout SET layout_id = layout_id",
     "an event gets another key": """
@@ -45,15 +47,47 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("query", CHANGES.values(), ids=CHANGES)
-async def test_whatever_decisions_need_gets_another_version_with_its_change(
-    world: World, query: str
-):
+async def test_every_change_that_matters_to_decisions_makes_a_new_version(world: World, query: str):
     device = await world.device()
     await world.ticket()  # with a key of its event
     before = await version(world)
     values = [device.id] if "$1" in query else []
     assert await world.rows(f"{query} RETURNING 1", *values), "something is changed"
     assert await version(world) not in (None, before)
+
+
+async def test_a_transaction_whose_number_another_cluster_used_leaves_its_mark(world: World):
+    """After a dump was restored into a new cluster, which counts its transactions anew."""
+    device, (first, second) = await world.device(), await world.tickets(2)
+    assert await world.verdict(device, first.code) == "admitted"
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        before = await tx.value(UUID, "SELECT version FROM station_version")
+        await tx.run("UPDATE station_version SET changed_by = pg_current_xact_id()")
+        await tx.run("UPDATE gate SET status = 'closed' WHERE id = $1", device.gate.id)
+    assert await version(world) != before
+    assert await world.verdict(device, second.code) == "gate_closed"
+
+
+async def test_days_that_changed_under_the_same_version_of_the_event_are_read_anew(world: World):
+    """As after a restore, which may give the days of an earlier evening the number of a later one."""
+    device, (first, second) = await world.device(), await world.tickets(2)
+    assert await world.verdict(device, first.code) == "admitted"
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("UPDATE event_day SET date = date - 1")
+    assert await world.verdict(device, second.code) == "not_valid_today"
+
+
+async def test_only_gates_of_the_scanned_events_are_counted(world: World):
+    elsewhere = await a_world(world.services, world.client, world.tenant)
+    async with world.services.database.transaction(world.tenant.id) as tx:
+        await tx.run("UPDATE gate SET hard_capacity_limit = 100")
+    here, there = await world.device(), await elsewhere.device()
+    (ticket, another), other = await world.tickets(2), await elsewhere.ticket()
+    for place, device, code in ((world, here, ticket.code), (elsewhere, there, other.code)):
+        assert await place.verdict(device, code) == "admitted"
+    facts = await facts_of(world, a_request(world, here, another.code))
+    assert facts.gates.keys() >= {here.gate.id, there.gate.id}, "both are remembered"
+    assert facts.inside.keys() == {here.gate.id}
 
 
 async def test_a_change_that_is_rolled_back_leaves_the_version(world: World):
@@ -65,12 +99,12 @@ async def test_a_change_that_is_rolled_back_leaves_the_version(world: World):
     assert await version(world) == before
 
 
-async def test_what_happens_all_the_time_leaves_the_version(world: World):
-    """Else every scan would read everything."""
-    device, (online, brought) = await world.device(), await world.tickets(2)
+async def test_frequent_changes_that_do_not_matter_keep_the_version(world: World):
+    """Otherwise every scan would read everything."""
+    device, (online, delivered) = await world.device(), await world.tickets(2)
     before = await version(world)
     assert await world.verdict(device, online.code) == "admitted"
-    await sync(world, device, await signed(world, device, brought, timedelta(0)))
+    await sync(world, device, await signed(world, device, delivered, timedelta(0)))
     heartbeat = {"device_time": world.now.isoformat(), "queue_length": 3}
     path = "/api/scanning/heartbeat"
     answer = await world.client.post(path, json=heartbeat, headers=device.headers)
@@ -95,7 +129,7 @@ async def test_a_gate_that_is_closed_lets_nobody_in_a_moment_later(world: World)
     assert await world.verdict(device, second.code) == "gate_closed"
 
 
-async def test_of_very_many_stations_the_last_are_remembered(
+async def test_of_very_many_stations_the_most_recent_are_remembered(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(event_context, "STATIONS_MAX", 2)

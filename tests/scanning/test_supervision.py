@@ -1,4 +1,4 @@
-"""What supervisors do when the rule alone does not: they let somebody through by hand."""
+"""Overrides: a supervisor lets somebody through by hand where the rule does not."""
 
 import asyncio
 from typing import Any
@@ -31,7 +31,7 @@ ARRANGED = {
     "gate_at_capacity": "UPDATE gate SET hard_capacity_limit = 1",
     "ticket_already_used": "UPDATE ticket SET status = 'used'",
 }
-"""How it comes to be, after somebody came in with the ticket, or with another."""
+"""A function that arranges the reason, after somebody came in with the ticket or with another."""
 NEEDS_AN_ENTRY = {
     "already_scanned",
     "reentry_not_allowed",
@@ -56,7 +56,7 @@ def error(answer: httpx.Response) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("reason", ARRANGED)
-async def test_a_supervisor_lets_in_whatever_the_rule_says_of(
+async def test_a_supervisor_admits_against_every_reason_that_may_be_overridden(
     world: World, clock: MovableClock, reason: str
 ):
     device, ticket, other = await world.device(), await world.ticket("A1"), await world.ticket("A2")
@@ -88,7 +88,7 @@ async def test_a_supervisor_lets_in_whatever_the_rule_says_of(
     assert entry["changes"]["reason"] == "known to the promoter"
 
 
-async def test_somebody_whom_nobody_saw_coming_is_let_out(world: World):
+async def test_a_person_whom_nobody_saw_coming_can_be_let_out(world: World):
     ticket = await world.ticket()
     answer = await admit(world, ticket.code, direction="exit")
     assert answer.json()["data"]["message"] == "✓ Exit recorded. Goodbye!"
@@ -99,7 +99,7 @@ async def test_somebody_whom_nobody_saw_coming_is_let_out(world: World):
     assert counted == {"entries": 0, "exits": 1}
 
 
-async def test_what_needs_no_override_is_an_admission_by_hand_all_the_same(world: World):
+async def test_an_override_of_a_valid_ticket_is_an_admission_by_hand_all_the_same(world: World):
     device, ticket = await world.device(), await world.ticket()
     answer = await admit(world, await world.barcode(ticket))
     assert answer.status_code == 201
@@ -109,7 +109,7 @@ async def test_what_needs_no_override_is_an_admission_by_hand_all_the_same(world
     assert await world.verdict(device, ticket.code) == "already_scanned"
 
 
-async def test_what_is_no_ticket_any_more_lets_nobody_in(world: World, services: Services):
+async def test_an_invalid_ticket_admits_nobody_by_hand(world: World, services: Services):
     elsewhere = await a_world(services, world.client, world.tenant)
     voided, reissued = await world.ticket("A1"), await world.ticket("A3")
     old_barcode = await world.barcode(reissued)
@@ -135,7 +135,7 @@ async def test_what_is_no_ticket_any_more_lets_nobody_in(world: World, services:
     assert {entry["actor_id"] for entry in entries} == {world.tenant.users["gate_supervisor"]}
 
 
-async def test_a_forged_barcode_lets_nobody_in(world: World):
+async def test_a_forged_barcode_admits_nobody_by_hand(world: World):
     barcode = await world.barcode(await world.ticket())
     forged = barcode[:-1] + ("A" if barcode[-1] != "A" else "B")
     answer = await admit(world, forged)
@@ -144,7 +144,7 @@ async def test_a_forged_barcode_lets_nobody_in(world: World):
     assert error(await admit(world, "no code at all")) == (422, "invalid_ticket_code_format")
 
 
-async def test_the_same_admission_sent_again_is_the_same_one(world: World):
+async def test_a_repeated_admission_is_the_same_one(world: World):
     ticket, scan_id = await world.ticket(), str(uuid4())
     first = await admit(world, ticket.code, scan_id=scan_id)
     again = await admit(world, ticket.code, scan_id=scan_id)
@@ -159,7 +159,7 @@ async def test_the_same_admission_sent_again_is_the_same_one(world: World):
     assert error(by_another) == (409, "scan_id_reused")
 
 
-async def test_an_admission_is_known_when_its_gate_is_no_more(world: World):
+async def test_a_repeated_admission_is_known_after_its_gate_was_deleted(world: World):
     ticket, scan_id = await world.ticket(), str(uuid4())
     await world.rows("UPDATE event SET status = 'published'")
     first = await admit(world, ticket.code, scan_id=scan_id)
@@ -170,7 +170,7 @@ async def test_an_admission_is_known_when_its_gate_is_no_more(world: World):
     assert again.json()["data"]["gate"] == first.json()["data"]["gate"]
 
 
-async def test_the_same_admission_sent_several_times_at_once_is_one(world: World):
+async def test_simultaneous_requests_for_one_admission_are_one(world: World):
     for seat in ("A1", "A3", "A5"):
         ticket, scan_id = await world.ticket(seat), str(uuid4())
         answers = await asyncio.gather(
@@ -182,7 +182,9 @@ async def test_the_same_admission_sent_several_times_at_once_is_one(world: World
     assert len(await world.rows("SELECT 1 FROM scan")) == 3
 
 
-async def test_it_takes_a_reason_a_gate_and_the_permission(world: World, other_tenant: Tenant):
+async def test_an_override_needs_a_reason_a_gate_and_the_permission(
+    world: World, other_tenant: Tenant
+):
     ticket = await world.ticket()
     for wrong in ({"reason": ""}, {"reason": "  "}, {"gate_id": "north"}, {"direction": "up"}):
         assert (await admit(world, ticket.code, **wrong)).status_code == 422, wrong
@@ -199,7 +201,7 @@ async def test_it_takes_a_reason_a_gate_and_the_permission(world: World, other_t
     assert await world.rows("SELECT 1 FROM scan") == []
 
 
-async def test_who_is_inside_is_told_by_event_gate_zone_and_day(world: World, other_tenant: Tenant):
+async def test_occupancy_is_shown_by_event_gate_zone_and_day(world: World, other_tenant: Tenant):
     path = f"/api/scanning/events/{world.event_id}/occupancy"
     nobody = (await world.ask("GET", path)).json()["data"]
     assert (nobody["current"], nobody["capacity"], nobody["counts"]) == (0, 500, [])

@@ -20,7 +20,7 @@ from voelgoed.ticketing.model.tickets import Ticket
 MINUTE = timedelta(minutes=1)
 
 
-async def test_scans_made_alone_are_kept_and_counted(world: World):
+async def test_offline_scans_are_stored_and_counted(world: World):
     device, (first, second) = await world.device(), await world.tickets(2)
     scans = [await signed(world, device, first), await signed(world, device, second)]
     answer = await sync(world, device, *scans)
@@ -57,7 +57,7 @@ async def test_an_earlier_scan_that_arrives_later_is_the_first_entry(world: Worl
     assert kept["winner"]["status"] == "admitted"
 
 
-async def test_the_same_batch_again_is_the_same_answer(world: World):
+async def test_a_repeated_batch_gets_the_same_answer(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     body = signed_batch(device, await signed(world, device, ticket))
     first = (await send(world, device, body)).json()
@@ -67,7 +67,7 @@ async def test_the_same_batch_again_is_the_same_answer(world: World):
     assert first == again
 
 
-async def test_whoever_was_turned_away_does_not_count(world: World):
+async def test_a_denied_scan_does_not_count(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket, outcome="gate_access_denied")
     await sync(world, device, scan)
@@ -76,7 +76,46 @@ async def test_whoever_was_turned_away_does_not_count(world: World):
     assert await world.verdict(device, ticket.code) == "admitted"
 
 
-async def test_a_scan_under_the_signature_of_another_device_is_not_kept(world: World):
+async def test_the_audit_entry_of_a_scan_says_what_became_of_it(world: World):
+    device, (let_in, turned_away) = await world.device(), await world.tickets(2)
+    scans = [
+        await signed(world, device, let_in),
+        await signed(world, device, turned_away, outcome="gate_access_denied"),
+    ]
+    body = signed_batch(device, *scans)
+    assert (await send(world, device, body)).status_code == 200
+    entries = {
+        entry["entity_id"]: entry
+        for entry in await world.rows(
+            "SELECT action, actor_kind, actor_id, entity_id, changes FROM audit_entry"
+            " WHERE entity_type = 'Scan'"
+        )
+    }
+    expected: dict[str, object] = {
+        "gate_id": str(world.gates[0].id),
+        "device_name": "iPad-Gate-1",
+        "direction": "entry",
+        "batch_id": body["sync_batch_id"],
+    }
+    first, second = (entries[scan["scan_id"]] for scan in scans)
+    assert (first["action"], second["action"]) == ("ticket_scanned", "ticket_scan_denied")
+    assert (second["actor_kind"], second["actor_id"]) == ("device", device.id)
+    assert first["changes"] == expected | {
+        "ticket_id": str(let_in.id),
+        "ticket_code": let_in.code,
+        "status": "admitted",
+        "outcome": "valid",
+    }
+    assert second["changes"] == expected | {
+        "ticket_id": str(turned_away.id),
+        "ticket_code": turned_away.code,
+        "status": "denied",
+        "outcome": "gate_access_denied",
+        "reason": "wrong_gate",
+    }
+
+
+async def test_a_scan_signed_by_another_device_is_not_stored(world: World):
     device, other, [ticket] = await world.device(), await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket, key=other.api_key)
     answer = await sync(world, device, scan)
@@ -98,7 +137,7 @@ async def test_a_scan_under_the_signature_of_another_device_is_not_kept(world: W
         {"scan_id": "00000000-0000-0000-0000-000000000001"},
     ],
 )
-async def test_what_was_signed_cannot_be_changed(world: World, change: dict[str, Any]):
+async def test_a_signed_field_cannot_be_changed(world: World, change: dict[str, Any]):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
     answer = await sync(world, device, scan | change)
@@ -106,7 +145,7 @@ async def test_what_was_signed_cannot_be_changed(world: World, change: dict[str,
     assert await world.rows("SELECT 1 FROM scan") == []
 
 
-async def test_one_bad_scan_does_not_take_the_others_with_it(world: World):
+async def test_one_bad_scan_does_not_affect_the_others(world: World):
     device, tickets = await world.device(), await world.tickets(3)
     scans = [await signed(world, device, each) for each in tickets]
     scans[1]["signature"] = "HMAC-SHA256=" + "0" * 64
@@ -136,7 +175,8 @@ async def test_a_scan_sent_again_with_another_outcome_is_a_replay(world: World):
 
 
 async def test_a_clock_that_is_off_is_corrected(world: World):
-    """Fifteen seconds behind, as the device knows: its scan came after the other, not before."""
+    """The clock is fifteen seconds behind, as the device knows: its scan came after the other, not
+    before."""
     [ticket] = await world.tickets(1)
     slow, right = await world.device(world.gates[0]), await world.device(world.gates[1])
     behind = timedelta(seconds=15)
@@ -145,10 +185,10 @@ async def test_a_clock_that_is_off_is_corrected(world: World):
     await sync(world, right, await signed(world, right, ticket, at=now - MINUTE))
     body = signed_batch(slow, late, offset_seconds=15)
     answer = await send(world, slow, body, **{"X-Device-Time": iso(world.now - behind)})
-    told = answer.json()
-    assert told["offset_seconds"] == 15
-    assert 14 < told["measured_offset_seconds"] < 60
-    [found] = told["conflicts"]
+    reply = answer.json()
+    assert reply["offset_seconds"] == 15
+    assert 14 < reply["measured_offset_seconds"] < 60
+    [found] = reply["conflicts"]
     assert found["scan_id"] == late["scan_id"]
     [kept] = await world.rows(
         "SELECT scanned_at, scanned_at_canonical FROM scan WHERE device_id = $1", slow.id
@@ -209,15 +249,16 @@ async def test_what_only_a_file_had_brought_waits_on_where_the_device_cannot_hav
     assert told["unverified"] == [{"scan_id": scan["scan_id"], "reason": "from_future"}]
 
 
-class TestTenAMinute:
-    """And when to come again. While time stands still, only luck can make a difference."""
+class TestTheRateLimit:
+    """Ten batches a minute, and when to come again. While time stands still, only chance can make a
+    difference."""
 
     @pytest.fixture
     def clock(self, clock: MovableClock) -> MovableClock:
         return clock.stop()
 
     async def refused(self, world: World, device: Device, tickets: list[Ticket]) -> int:
-        """Ten batches are taken in; how long to wait with the eleventh."""
+        """Ten batches are accepted; returns how long to wait with the eleventh."""
         scans = [await signed(world, device, each) for each in tickets]
         for scan in scans[:10]:
             await sync(world, device, scan)
@@ -225,13 +266,15 @@ class TestTenAMinute:
         assert (refused.status_code, refused.json()["error"]) == (429, "rate_limited")
         return int(refused.headers["Retry-After"])
 
-    async def test_each_device_is_told_another_moment_after_its_minute(self, world: World):
+    async def test_each_device_gets_another_moment_after_its_minute(self, world: World):
         tickets = await world.tickets(11)
         waits = [await self.refused(world, await world.device(), tickets) for _ in range(10)]
         assert all(60 < wait <= 65 for wait in waits)
         assert len(set(waits)) > 1
 
-    async def test_whoever_waited_as_long_as_that_is_heard(self, world: World, clock: MovableClock):
+    async def test_a_device_that_waited_so_long_is_accepted(
+        self, world: World, clock: MovableClock
+    ):
         device, tickets = await world.device(), await world.tickets(11)
         wait = await self.refused(world, device, tickets)
         eleventh = await signed(world, device, tickets[10])
@@ -254,7 +297,7 @@ async def test_the_limit_is_one_for_all_nodes(world: World, database_url: str, c
             assert refused.status_code == 429
 
 
-async def test_a_ticket_that_nobody_has_and_one_that_is_forged(world: World):
+async def test_an_unknown_and_a_forged_ticket_are_stored_as_denied(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     text = await world.barcode(ticket)
     forged = text[:-1] + ("0" if text[-1] != "0" else "1")
@@ -271,7 +314,7 @@ async def test_a_ticket_that_nobody_has_and_one_that_is_forged(world: World):
     assert kinds == {"forged_barcode", "ticket_not_found", "high_error_rate_batch"}
 
 
-async def test_a_text_that_is_not_the_one_that_was_hashed_is_not_kept(world: World):
+async def test_a_text_that_does_not_match_its_hash_is_not_stored(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     text = await world.barcode(ticket)
     scan = await signed(world, device, ticket, ticket_code=text[:-1] + "%")
@@ -292,15 +335,15 @@ async def test_a_device_that_believes_it_is_1970(world: World):
 
 
 @pytest.mark.parametrize("moment", ["9999-12-31T23:59:58Z", "0001-01-01T00:00:00Z"])
-async def test_a_moment_that_is_none_is_refused(world: World, moment: str):
+async def test_an_invalid_moment_is_refused(world: World, moment: str):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket, scanned_at=moment)
     answer = await send(world, device, signed_batch(device, scan, offset_seconds=15))
     assert (answer.status_code, answer.json()["error"]) == (400, "batch_malformed")
 
 
-class TestAnswersThatWereNotHeard:
-    """We decided, the answer got lost, and the device decided alone, under the same id."""
+class TestLostAnswers:
+    """The server decided, the answer got lost, and the device decided alone, under the same id."""
 
     async def test_the_same_decision_is_processed_once(self, world: World):
         device, [ticket] = await world.device(), await world.tickets(1)
@@ -310,7 +353,7 @@ class TestAnswersThatWereNotHeard:
         assert (answer["processed"], answer["skipped"]) == ([scan["scan_id"]], [])
         assert (await world.inside())["event"] == 1
 
-    async def test_we_denied_and_the_device_let_in(self, world: World):
+    async def test_the_server_denied_and_the_device_let_in(self, world: World):
         north, south = await world.device(world.gates[0]), await world.device(world.gates[1])
         [ticket] = await world.tickets(1)
         assert await world.verdict(north, ticket.code) == "admitted"
@@ -324,7 +367,7 @@ class TestAnswersThatWereNotHeard:
         assert (await sync(world, south, scan))["processed"] == [scan["scan_id"]]
         assert len(await conflicts(world)) == 1
 
-    async def test_we_admitted_and_the_device_turned_away(self, world: World):
+    async def test_the_server_admitted_and_the_device_denied(self, world: World):
         device, [ticket] = await world.device(), await world.tickets(1)
         scan = await signed(world, device, ticket, timedelta(), outcome="gate_access_denied")
         assert await world.verdict(device, ticket.code, scan_id=scan["scan_id"]) == "admitted"
@@ -335,7 +378,7 @@ class TestAnswersThatWereNotHeard:
         database = world.services.database
         assert await recount_event(database, world.tenant.id, world.event_id) == []
 
-    async def test_a_device_that_changes_its_mind_is_believed_each_time(self, world: World):
+    async def test_a_device_that_changes_its_outcome_is_believed_each_time(self, world: World):
         device, [ticket] = await world.device(), await world.tickets(1)
         scan = await signed(world, device, ticket, timedelta(), outcome="invalid")
         assert await world.verdict(device, ticket.code, scan_id=scan["scan_id"]) == "admitted"
@@ -346,21 +389,21 @@ class TestAnswersThatWereNotHeard:
         database = world.services.database
         assert await recount_event(database, world.tenant.id, world.event_id) == []
 
-    async def test_an_exit_that_we_did_not_know_the_entry_of(self, world: World):
+    async def test_an_exit_for_which_the_server_knew_no_entry(self, world: World):
         device, [ticket] = await world.device(), await world.tickets(1)
         entry = await signed(world, device, ticket, MINUTE)
         leaving = await signed(world, device, ticket, timedelta(), direction="exit")
-        told = await world.verdict(
+        reply = await world.verdict(
             device, ticket.code, scan_id=leaving["scan_id"], direction="exit"
         )
-        assert told == "not_inside"
+        assert reply == "not_inside"
         await sync(world, device, entry, leaving)
         assert (await world.inside())["event"] == 0
         rows = await world.rows("SELECT entries, exits FROM occupancy WHERE scope = 'event'")
         assert [tuple(row.values()) for row in rows] == [(1, 1)]
 
 
-async def test_an_annulled_winner_makes_the_other_count(world: World):
+async def test_after_an_annulment_of_the_winner_the_other_entry_counts(world: World):
     north, south = await world.device(world.gates[0]), await world.device(world.gates[1])
     [ticket] = await world.tickets(1)
     first, second = [
@@ -377,7 +420,7 @@ async def test_an_annulled_winner_makes_the_other_count(world: World):
     assert await recount_event(database, world.tenant.id, world.event_id) == []
 
 
-async def test_a_revoked_device_brings_nothing(world: World):
+async def test_a_revoked_device_delivers_nothing(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
     await world.ask("DELETE", f"/api/scanning/devices/{device.id}")
@@ -386,14 +429,14 @@ async def test_a_revoked_device_brings_nothing(world: World):
     assert await world.rows("SELECT 1 FROM scan") == []
 
 
-async def test_in_the_name_of_another_device(world: World):
+async def test_a_device_cannot_deliver_in_the_name_of_another(world: World):
     device, other, [ticket] = await world.device(), await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
     answer = await send(world, device, signed_batch(device, scan, device_id=str(other.id)))
     assert (answer.status_code, answer.json()["error"]) == (403, "device_mismatch")
 
 
-async def test_scans_at_a_gate_that_there_is_not(world: World):
+async def test_scans_at_an_unknown_gate_are_rejected(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     wrong = await signed(world, device, ticket, gate_id="nowhere")
     by_id = await signed(world, device, ticket, gate_id=str(world.gates[1].id))
@@ -402,7 +445,7 @@ async def test_scans_at_a_gate_that_there_is_not(world: World):
     assert (await world.inside())["gate-1"] == 1
 
 
-async def test_after_the_event_scans_of_the_evening_still_arrive(world: World):
+async def test_scans_of_the_event_can_be_delivered_after_it(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
     owner = world.tenant.caller("owner")

@@ -1,4 +1,4 @@
-"""What in a batch, or in how it is brought, somebody should look at."""
+"""Alerts about the content of a batch, or about the way in which it is delivered."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -20,7 +20,7 @@ from tests.scanning.offline_builders import (
 from tests.scanning.recovery_support import revoke
 from tests.scanning.support import Device, World
 from tests.scanning.sync_support import (
-    bring,
+    deliver,
     iso,
     offline,
     offline_batch,
@@ -70,7 +70,7 @@ def refused(refusal: Refusal, count: int) -> list[SyncResult]:
     return [a_result(n, refusal=refusal, row=None, ticket_id=None) for n in range(count)]
 
 
-def test_a_batch_that_is_as_it_should_be_is_no_matter() -> None:
+def test_a_normal_batch_raises_nothing() -> None:
     assert suspected(good()) == []
 
 
@@ -95,19 +95,19 @@ def test_a_batch_of_five_thousand(size: int, kinds: Sequence[str]) -> None:
     assert [each for each in suspected(away) if each != "impossible_rate"] == kinds
 
 
-def test_what_is_no_ticket_of_ours() -> None:
+def test_scans_of_unknown_tickets_raise_the_alert() -> None:
     forged, unknown = a_result(1, ticket_id=None, is_forged=True), a_result(2, ticket_id=None)
     assert suspected([*good(), forged, unknown, unknown]) == ["forged_barcode", "ticket_not_found"]
 
 
-def test_scans_of_the_future_and_clocks_that_lie() -> None:
+def test_scans_from_the_future_and_false_clocks_raise_alerts() -> None:
     ahead = a_result(1, unverified="from_future")
     assert suspected([*good(), ahead]) == ["unverified_scans", "future_timestamp"]
     lying = DeviceClock(offset=timedelta(), gap=61 * SECOND)
     assert suspected(good(), clock=lying) == ["clock_manipulation"]
 
 
-def test_the_event_hears_of_scans_for_a_gate_where_the_device_never_was() -> None:
+def test_the_other_event_gets_the_alert_about_scans_for_its_gate() -> None:
     elsewhere = a_gate_at(UUID(int=77), UUID(int=78), name="Their gate")
     found = suspicions(
         [*good(), *[a_result(n, unverified="foreign_gate", gate=elsewhere) for n in range(3)]]
@@ -120,14 +120,14 @@ def test_the_event_hears_of_scans_for_a_gate_where_the_device_never_was() -> Non
     assert found[1].details["gates"] == ["Their gate"]
 
 
-def test_more_entries_than_anybody_can_scan() -> None:
+def test_more_entries_than_a_device_can_scan_raise_an_alert() -> None:
     hundred = [a_result(n, ago=MINUTE + n * timedelta(milliseconds=0.5)) for n in range(100)]
     [found] = suspicions(hundred)
     assert (found.kind, found.details["entries"]) == ("impossible_rate", 100)
 
 
-def test_entries_that_came_with_other_deliveries_count_for_the_rate() -> None:
-    """A device that brings its scans one by one is no faster for that."""
+def test_entries_of_other_deliveries_count_for_the_rate() -> None:
+    """A device that delivers its scans one by one is no faster for that."""
     one, beside = [a_result(1, ago=MINUTE)], [NOW - MINUTE] * 3
     assert suspected(one, nearby_entries=beside[:2]) == []
     assert suspected(one, nearby_entries=beside) == ["impossible_rate"]
@@ -143,16 +143,16 @@ def test_entries_that_came_with_other_deliveries_count_for_the_rate() -> None:
         (GateNotFound(), []),
     ],
 )
-def test_scans_that_were_refused(refusal: Refusal, kinds: Sequence[str]) -> None:
+def test_refused_scans_raise_alerts(refusal: Refusal, kinds: Sequence[str]) -> None:
     assert suspected([*good(), *refused(refusal, 3)]) == kinds
 
 
-def test_a_device_at_no_gate_fails_unheard() -> None:
+def test_a_failing_device_without_a_gate_raises_nothing() -> None:
     assert failing_device(9, DEVICE, [], "batch_malformed", NOW) is None
     assert revoked_device(DEVICE, [], {"status": "revoked"}, NOW) == []
 
 
-async def test_a_batch_of_codes_that_nobody_has(world: World) -> None:
+async def test_a_batch_of_unknown_codes_raises_an_alert(world: World) -> None:
     device, [ticket] = await world.device(), await world.tickets(1)
     await sync(
         world, device, await signed(world, device, ticket), await signed(world, device, None)
@@ -163,23 +163,23 @@ async def test_a_batch_of_codes_that_nobody_has(world: World) -> None:
     assert set(await kinds(world)) == {"ticket_not_found", "high_error_rate_batch"}
 
 
-async def test_tickets_turned_away_are_no_error_of_the_device(world: World) -> None:
+async def test_denied_tickets_are_no_error_of_the_device(world: World) -> None:
     device, tickets = await world.device(), await world.tickets(3)
     turned_away = [await signed(world, device, each, outcome="expired") for each in tickets]
     await sync(world, device, *turned_away)
     assert await kinds(world) == []
 
 
-async def test_codes_that_are_nobodys_are_errors_though_they_were_turned_away(world: World) -> None:
+async def test_unknown_codes_are_errors_though_they_were_denied(world: World) -> None:
     device = await world.device()
     turned_away = [await signed(world, device, None, outcome="invalid") for _ in range(4)]
     await sync(world, device, *turned_away)
     assert set(await kinds(world)) == {"ticket_not_found", "high_error_rate_batch"}
 
 
-async def test_a_batch_that_comes_late(world: World) -> None:
+async def test_a_late_batch_raises_an_alert(world: World) -> None:
     device, (first, second) = await world.device(), await world.tickets(2)
-    await bring(
+    await deliver(
         world, device, offline(world, first.code), batch_created_at=iso(world.now - 9 * HOUR)
     )
     [alert] = await alerts(world)
@@ -189,25 +189,25 @@ async def test_a_batch_that_comes_late(world: World) -> None:
     assert len(await alerts(world)) == 2
 
 
-async def test_a_batch_as_large_as_no_night(world: World) -> None:
+async def test_a_very_large_batch_raises_an_alert(world: World) -> None:
     device = await world.device()
     codes = [f"{number:04d}-0000-0000" for number in range(5_000)]
-    await bring(world, device, *[offline(world, code, outcome="invalid") for code in codes])
-    told = {"ticket_not_found", "batch_size_anomaly", "high_error_rate_batch"}
-    assert set(await kinds(world)) == told
+    await deliver(world, device, *[offline(world, code, outcome="invalid") for code in codes])
+    expected = {"ticket_not_found", "batch_size_anomaly", "high_error_rate_batch"}
+    assert set(await kinds(world)) == expected
 
 
-async def test_scans_that_are_yet_to_be_made(world: World) -> None:
+async def test_scans_from_the_future_raise_an_alert(world: World) -> None:
     device, [ticket] = await world.device(), await world.tickets(1)
-    await bring(world, device, offline(world, ticket.code, -5 * MINUTE))
+    await deliver(world, device, offline(world, ticket.code, -5 * MINUTE))
     assert await kinds(world) == ["future_timestamp", "unverified_scans"]
     assert await world.inside() == {}
 
 
-async def test_scans_of_another_year(world: World) -> None:
+async def test_scans_of_another_year_raise_an_alert(world: World) -> None:
     north, south = await world.device(), await world.device(name="another")
     [ticket] = await world.tickets(1)
-    answer = await bring(world, north, offline(world, ticket.code, 48 * HOUR))
+    answer = await deliver(world, north, offline(world, ticket.code, 48 * HOUR))
     assert [each["reason"] for each in answer["errors"]] == ["timestamp_out_of_range"]
     scan = await signed(world, south, ticket, 9_000 * HOUR)
     assert (await sync(world, south, scan))["processed"] == [scan["scan_id"]]
@@ -219,7 +219,7 @@ async def test_scans_of_another_year(world: World) -> None:
     assert found["unverified_scans"] == str(south.id)
 
 
-async def test_a_device_that_lies_about_its_clock(world: World) -> None:
+async def test_a_false_clock_raises_an_alert(world: World) -> None:
     device, [ticket] = await world.device(), await world.tickets(1)
     body = signed_batch(device, await signed(world, device, ticket), offset_seconds=-3600)
     answer = await send(world, device, body, **{"X-Device-Time": iso(world.now)})
@@ -229,7 +229,7 @@ async def test_a_device_that_lies_about_its_clock(world: World) -> None:
     assert abs(alert["details"]["gap_seconds"] + 3600) < 60
 
 
-async def test_a_signature_of_somebody_else(world: World) -> None:
+async def test_a_foreign_signature_raises_an_alert(world: World) -> None:
     device, other = await world.device(), await world.device(name="another")
     [ticket] = await world.tickets(1)
     scan = await signed(world, device, ticket, key=other.api_key)
@@ -239,7 +239,7 @@ async def test_a_signature_of_somebody_else(world: World) -> None:
     assert await world.rows("SELECT 1 FROM scan") == []
 
 
-async def test_a_scan_sent_again_that_says_something_else(world: World) -> None:
+async def test_a_replay_with_another_outcome_raises_an_alert(world: World) -> None:
     device, (first, second) = await world.device(), await world.tickets(2)
     scan = await signed(world, device, first)
     await sync(world, device, scan)
@@ -252,7 +252,7 @@ async def test_a_scan_sent_again_that_says_something_else(world: World) -> None:
     assert (await world.inside())["event"] == 1
 
 
-async def test_an_alert_about_a_batch_is_heard_at_once(world: World) -> None:
+async def test_an_alert_about_a_batch_is_published_at_once(world: World) -> None:
     device, topic = await world.device(), f"alerts:{world.event_id}"
     async with socket(world, world.tenant.as_("gate_supervisor")) as connection:
         await subscribe(connection, topic)
@@ -269,11 +269,11 @@ async def fail(world: World, device: Device) -> None:
     assert (answer.status_code, answer.json()["error"]) == (400, "batch_malformed")
 
 
-async def test_a_device_that_fails_five_times_in_a_row(world: World) -> None:
+async def test_five_failed_deliveries_in_a_row_raise_an_alert(world: World) -> None:
     device, [ticket] = await world.device(), await world.tickets(1)
     for _ in range(4):
         await fail(world, device)
-    await bring(world, device, offline(world, ticket.code))
+    await deliver(world, device, offline(world, ticket.code))
     for _ in range(4):
         await fail(world, device)
     assert await kinds(world) == [], "a success between them"
@@ -285,7 +285,7 @@ async def test_a_device_that_fails_five_times_in_a_row(world: World) -> None:
     assert len(await world.rows("SELECT 1 FROM audit_entry WHERE action = 'sync_refused'")) == 9
 
 
-async def test_what_cannot_be_read_at_all_counts_too(world: World) -> None:
+async def test_an_unreadable_delivery_counts_as_a_failure_too(world: World) -> None:
     device = await world.device()
     headers = device.headers | {"Content-Type": "application/json"}
     contents = [b"nothing", b"{", b"[]", b'{"batch_id": 1}', b"\xff\xfe"]
@@ -296,7 +296,7 @@ async def test_what_cannot_be_read_at_all_counts_too(world: World) -> None:
     assert (alert["kind"], alert["details"]["failures"]) == ("repeated_sync_failures", 5)
 
 
-async def test_a_revoked_device_that_still_sends_is_noted_and_told(world: World) -> None:
+async def test_a_delivery_by_a_revoked_device_is_recorded_and_raises_an_alert(world: World) -> None:
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
     await revoke(world, device)
@@ -315,7 +315,7 @@ async def test_a_revoked_device_that_still_sends_is_noted_and_told(world: World)
     assert await world.rows("SELECT 1 FROM scan") == []
 
 
-async def test_a_deactivated_device_too(world: World) -> None:
+async def test_a_delivery_by_a_deactivated_device_raises_an_alert_too(world: World) -> None:
     device, [ticket] = await world.device(), await world.tickets(1)
     change = {"version": 1, "status": "inactive"}
     answer = await world.ask("PATCH", f"/api/scanning/devices/{device.id}", change)
@@ -326,9 +326,7 @@ async def test_a_deactivated_device_too(world: World) -> None:
     assert (alert["kind"], alert["details"]["status"]) == ("revoked_device_sync", "inactive")
 
 
-async def test_whoever_has_a_worthless_key_cannot_fill_the_audit_log(
-    world: World, clock: MovableClock
-) -> None:
+async def test_a_worthless_key_cannot_fill_the_audit_log(world: World, clock: MovableClock) -> None:
     device = await world.device()
     await revoke(world, device)
     body = offline_batch(world, device, offline(world, UNKNOWN))
@@ -341,7 +339,7 @@ async def test_whoever_has_a_worthless_key_cannot_fill_the_audit_log(
     assert len(await world.rows(noted)) == 21
 
 
-async def test_a_batch_of_another_device_is_a_failure_of_the_one_that_brings_it(
+async def test_a_batch_of_another_device_is_a_failure_of_the_one_that_delivers_it(
     world: World,
 ) -> None:
     device, other = await world.device(), await world.device(name="another")

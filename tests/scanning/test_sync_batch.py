@@ -1,5 +1,5 @@
-"""Deliveries of offline scans, decided without any database: what is in the end follows from which scans
-there were, and from nothing else."""
+"""Deliveries of offline scans, decided without a database: the final state follows from the set of scans
+and from nothing else."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ PROVENANCE: dict[str, Any] = msgspec.json.decode((CONTRACTS / "provenance.json")
 NOT_BY_DELIVERIES = {
     "let in with a void ticket of one entry: who comes in after it is the second, however late"
 }
-"""A ticket that was void does not become good again, so no delivery says this."""
+"""No delivery has this case, because a ticket that was void does not become valid again."""
 WRONG_GATE = UUID(int=18)
 ELSEWHERE = UUID("00000000-0000-7000-8000-0000000000e2")
 GATE_ELSEWHERE = UUID("00000000-0000-7000-8000-00000000006e")
@@ -78,8 +78,8 @@ def an_assignment(device_id: UUID, event_id: UUID, gate_id: UUID = GATE) -> Devi
 
 
 class Case:
-    """A case of the contract, as deliveries: the facts are such that the rules find what the case says is
-    against each scan."""
+    """A case of the contract, as deliveries: the facts are such that the rules find against each scan what
+    the case says."""
 
     def __init__(self, case: dict[str, Any]) -> None:
         base = CONFLICTS["base"]
@@ -94,8 +94,8 @@ class Case:
             1, **_entitlements(base["ticket"] | case["with"]), **_state_of(self.scans)
         )
         self.online = [each for each in self.scans if each["source"] in ("online", "supervisor")]
-        self.brought = [each for each in self.scans if each["source"] != "supervisor"]
-        self.brought = [each for each in self.brought if each["outcome"] is not None]
+        self.delivered = [each for each in self.scans if each["source"] != "supervisor"]
+        self.delivered = [each for each in self.delivered if each["outcome"] is not None]
 
     def store(self) -> MemoryStore:
         gates = {
@@ -121,7 +121,7 @@ class Case:
         return store
 
     def _kept(self, each: dict[str, Any]) -> Scan:
-        """A scan that somebody was let in with when we were asked."""
+        """A scan that the server admitted when the device asked."""
         at = _moment(each)
         return Scan(
             id=UUID(each["id"]),
@@ -157,15 +157,15 @@ class Case:
             direction=each["direction"],
         )
 
-    def bring(self, store: MemoryStore, order: Sequence[dict[str, Any]]) -> None:
+    def deliver(self, store: MemoryStore, order: Sequence[dict[str, Any]]) -> None:
         for number, each in enumerate(order):
             batch = UUID(int=5_000 + 10 * number)
             device = UUID(each["device_id"])
-            store.bring(request(device, [self.signed(each)], batch, now=self.now), now=self.now)
+            store.deliver(request(device, [self.signed(each)], batch, now=self.now), now=self.now)
 
     def require_as_given(self, store: MemoryStore) -> None:
         resolutions = store.resolutions()
-        told = [
+        outcomes = [
             {
                 "scan_id": str(id_),
                 "status": resolution.status,
@@ -174,7 +174,7 @@ class Case:
             }
             for id_, resolution in resolutions.items()
         ]
-        assert told == sorted(self.gives["resolutions"], key=lambda each: each["scan_id"])
+        assert outcomes == sorted(self.gives["resolutions"], key=lambda each: each["scan_id"])
         assert store.conflicts() == {
             (UUID(each["scan_id"]), UUID(each["winner_scan_id"]))
             for each in self.gives["conflicts"]
@@ -200,7 +200,7 @@ def _entitlements(ticket: dict[str, Any]) -> dict[str, Any]:
 
 
 def _state_of(scans: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Of a ticket that has what the scans say is against it, since the first of them."""
+    """The state of a ticket, since the first scan that the state is against."""
     state: dict[str, Any] = {}
     for each in scans:
         reason = each["stateless_reason"]
@@ -220,17 +220,17 @@ def _state_of(scans: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def test_a_case_of_the_contract_is_the_same_in_every_order_of_its_deliveries(case: dict[str, Any]):
     given = Case(case)
     tables: list[dict[str, Any]] = []
-    for order in permutations(given.brought):
+    for order in permutations(given.delivered):
         store = given.store()
-        given.bring(store, order)
+        given.deliver(store, order)
         given.require_as_given(store)
         tables.append(store.tables())
-        given.bring(store, order)
+        given.deliver(store, order)
         assert store.tables() == tables[0], "all of it again, under the same batch ids"
     assert all(each == tables[0] for each in tables)
 
 
-def test_the_cases_that_no_delivery_can_say_are_there():
+def test_the_cases_that_no_delivery_has_are_in_the_contract():
     assert {each["name"] for each in CONFLICTS["cases"]} > NOT_BY_DELIVERIES
 
 
@@ -284,7 +284,7 @@ def test_a_case_of_provenance_counts_or_waits_for_review(case: dict[str, Any]):
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeScan:
     """A scan at a gate."""
 
     ticket: int
@@ -300,7 +300,7 @@ SECONDS = [0, 1, 100, 299, 300, 301, 600, 900, 1_800]
 START = NOW - timedelta(hours=1)
 VOID_AT, REISSUED_AT = START + timedelta(seconds=500), START + timedelta(seconds=250)
 made = st.builds(
-    Made,
+    MadeScan,
     ticket=st.integers(0, 1),
     device=st.sampled_from(DEVICES),
     second=st.sampled_from(SECONDS),
@@ -325,7 +325,7 @@ resets = st.lists(st.sampled_from([150, 450, 1_000]), max_size=2, unique=True)
 
 
 def tickets_of(rules: dict[str, Any]) -> list[ScannedTicket]:
-    """Two, whose barcodes were replaced. A ticket that is not active has been so since a moment."""
+    """Two tickets with replaced barcodes. A ticket that is not active has been so since a moment."""
     if rules.get("status", "active") == "active":
         rules = rules | {"status": "active", "status_since": None}
     else:
@@ -360,7 +360,7 @@ def scan_id(number: int) -> UUID:
     return UUID(int=10_000 + number)
 
 
-def signed(number: int, each: Made, tickets: Sequence[ScannedTicket]) -> SignedScan:
+def signed(number: int, each: MadeScan, tickets: Sequence[ScannedTicket]) -> SignedScan:
     ticket = tickets[each.ticket]
     if each.issue != ticket.issue:
         ticket = msgspec.structs.replace(ticket, barcode_hash="f" * 64)
@@ -369,14 +369,15 @@ def signed(number: int, each: Made, tickets: Sequence[ScannedTicket]) -> SignedS
     return signed_scan(scan_id(number), ticket, each.gate, at, **more)
 
 
-def bring_all(
+def deliver_all(
     store: MemoryStore,
-    evening: Sequence[Made],
+    evening: Sequence[MadeScan],
     tickets: Sequence[ScannedTicket],
     luck: Random,
     devices: Sequence[UUID] = DEVICES,
 ) -> None:
-    """What these devices made, in some order, split somehow, some of it twice, some deliveries together."""
+    """Delivers the scans of these devices in some order, split somehow, some twice, some deliveries
+    together."""
     numbers = [number for number, each in enumerate(evening) if each.device in devices]
     numbers += luck.sample(numbers, k=min(len(numbers), luck.randrange(3)))
     luck.shuffle(numbers)
@@ -395,12 +396,12 @@ def bring_all(
             scans = [signed(each, evening[each], tickets) for each in some]
             batch += 10
             requests.append(request(device, scans, UUID(int=batch)))
-        store.bring(*requests)
+        store.deliver(*requests)
         if luck.random() < 0.3:
-            store.bring(*requests)
+            store.deliver(*requests)
 
 
-def let_in(evening: Sequence[Made], way: str = "entry") -> list[int]:
+def let_in(evening: Sequence[MadeScan], way: str = "entry") -> list[int]:
     return [
         number for number, each in enumerate(evening) if each.outcome == "valid" and each.way == way
     ]
@@ -409,25 +410,25 @@ def let_in(evening: Sequence[Made], way: str = "entry") -> list[int]:
 @examples(short=50, full=3_000)
 @given(evening=evenings, rules=rules, empty=resets, seed=st.integers(0, 2**32))
 def test_any_order_any_split_and_any_repetition_give_the_same(
-    evening: list[Made], rules: dict[str, Any], empty: list[int], seed: int
+    evening: list[MadeScan], rules: dict[str, Any], empty: list[int], seed: int
 ):
     tickets, luck = tickets_of(rules), Random(seed)
-    told: list[dict[str, Any]] = []
+    outcomes: list[dict[str, Any]] = []
     for _ in range(3):
         store = a_store(tickets, declared_empty=empty)
-        bring_all(store, evening, tickets, luck)
-        told.append(store.tables())
-    assert told[0] == told[1] == told[2]
-    assert set(told[0]["resolutions"]) == {scan_id(each) for each in range(len(evening))}
+        deliver_all(store, evening, tickets, luck)
+        outcomes.append(store.tables())
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert set(outcomes[0]["resolutions"]) == {scan_id(each) for each in range(len(evening))}
 
 
 @examples(short=50, full=3_000)
 @given(evening=evenings, rules=rules, seed=st.integers(0, 2**32))
 def test_everybody_let_in_is_an_entry_a_conflict_or_an_invalid_admission(
-    evening: list[Made], rules: dict[str, Any], seed: int
+    evening: list[MadeScan], rules: dict[str, Any], seed: int
 ):
     tickets, store = tickets_of(rules), a_store(tickets_of(rules))
-    bring_all(store, evening, tickets, Random(seed))
+    deliver_all(store, evening, tickets, Random(seed))
     losers = {loser for loser, _ in store.conflicts()}
     resolutions, facts = store.resolutions(), store.facts(is_whole=True)
     for number in let_in(evening):
@@ -438,11 +439,11 @@ def test_everybody_let_in_is_an_entry_a_conflict_or_an_invalid_admission(
 
 @examples(short=50, full=3_000)
 @given(evening=evenings, rules=rules, seed=st.integers(0, 2**32))
-def test_whom_a_device_turned_away_is_in_no_conflict_and_never_counts(
-    evening: list[Made], rules: dict[str, Any], seed: int
+def test_a_scan_that_a_device_denied_is_in_no_conflict_and_never_counts(
+    evening: list[MadeScan], rules: dict[str, Any], seed: int
 ):
     tickets, store = tickets_of(rules), a_store(tickets_of(rules))
-    bring_all(store, evening, tickets, Random(seed))
+    deliver_all(store, evening, tickets, Random(seed))
     away = {scan_id(n) for n, each in enumerate(evening) if each.outcome != "valid"}
     assert not away & {each for pair in store.conflicts() for each in pair}
     assert {store.resolutions()[each].status for each in away} <= {"denied"}
@@ -450,17 +451,17 @@ def test_whom_a_device_turned_away_is_in_no_conflict_and_never_counts(
 
 @examples(short=50, full=3_000)
 @given(evening=evenings, rules=rules, seed=st.integers(0, 2**32))
-def test_with_a_ticket_of_one_entry_everybody_beyond_the_first_is_a_conflict(
-    evening: list[Made], rules: dict[str, Any], seed: int
+def test_with_a_ticket_of_one_entry_each_person_beyond_the_first_is_a_conflict(
+    evening: list[MadeScan], rules: dict[str, Any], seed: int
 ):
-    """Whatever is wrong with the ticket, the gate or the barcode."""
+    """This holds whatever is wrong with the ticket, the gate or the barcode."""
     tickets = tickets_of(rules | {"entry_limit": 1})
     store = a_store(tickets)
-    bring_all(store, evening, tickets, Random(seed))
+    deliver_all(store, evening, tickets, Random(seed))
     for number in range(len(tickets)):
-        came = [scan_id(each) for each in let_in(evening) if evening[each].ticket == number]
-        lost = [loser for loser, _ in store.conflicts() if loser in came]
-        assert len(lost) == max(len(came) - 1, 0)
+        entered = [scan_id(each) for each in let_in(evening) if evening[each].ticket == number]
+        lost = [loser for loser, _ in store.conflicts() if loser in entered]
+        assert len(lost) == max(len(entered) - 1, 0)
 
 
 @examples(short=50, full=3_000)
@@ -470,13 +471,13 @@ def test_with_a_ticket_of_one_entry_everybody_beyond_the_first_is_a_conflict(
     reentry=st.sampled_from(["after_exit", "never"]),
     seed=st.integers(0, 2**32),
 )
-def test_who_is_inside_is_who_was_let_in_and_did_not_leave(
-    evening: list[Made], rules: dict[str, Any], reentry: str, seed: int
+def test_the_people_inside_are_those_who_were_let_in_and_did_not_leave(
+    evening: list[MadeScan], rules: dict[str, Any], reentry: str, seed: int
 ):
-    """Where nobody can have left unseen and come again."""
+    """This holds where nobody can have left unseen and come again."""
     tickets = tickets_of(rules | {"reentry": reentry})
     store = a_store(tickets)
-    bring_all(store, evening, tickets, Random(seed))
+    deliver_all(store, evening, tickets, Random(seed))
     resolutions = store.resolutions()
     left = [
         each for each in let_in(evening, "exit") if resolutions[scan_id(each)].status == "admitted"
@@ -489,10 +490,10 @@ def test_who_is_inside_is_who_was_let_in_and_did_not_leave(
 
 @examples(short=50, full=3_000)
 @given(evening=evenings, rules=rules, seed=st.integers(0, 2**32))
-def test_what_waits_for_review_changes_nothing_until_it_is_accepted(
-    evening: list[Made], rules: dict[str, Any], seed: int
+def test_unverified_scans_change_nothing_until_they_are_accepted(
+    evening: list[MadeScan], rules: dict[str, Any], seed: int
 ):
-    """And then all is as if the device had been believed at once."""
+    """After that all is as if the device had been believed at once."""
     tickets, luck, foreign = tickets_of(rules), Random(seed), DEVICES[-1]
     waiting = [scan_id(n) for n, each in enumerate(evening) if each.device == foreign]
     without, partly, wholly = (
@@ -500,8 +501,8 @@ def test_what_waits_for_review_changes_nothing_until_it_is_accepted(
         a_store(tickets, believed=DEVICES[:-1]),
         a_store(tickets),
     )
-    bring_all(partly, evening, tickets, luck)
-    bring_all(without, evening, tickets, luck, DEVICES[:-1])
+    deliver_all(partly, evening, tickets, luck)
+    deliver_all(without, evening, tickets, luck, DEVICES[:-1])
     for what in ("tickets", "conflicts", "counts"):
         assert partly.tables()[what] == without.tables()[what]
     assert all(partly.resolutions()[each].reason == "unverified" for each in waiting)
@@ -509,7 +510,7 @@ def test_what_waits_for_review_changes_nothing_until_it_is_accepted(
     cut = luck.randint(0, len(waiting))
     for some in (waiting[:cut], waiting[cut:], waiting):
         partly.accept(some)
-    bring_all(wholly, evening, tickets, luck)
+    deliver_all(wholly, evening, tickets, luck)
     assert partly.tables() == wholly.tables()
 
 
@@ -521,18 +522,19 @@ def test_what_waits_for_review_changes_nothing_until_it_is_accepted(
     empty=resets,
     seed=st.integers(0, 2**32),
 )
-def test_it_does_not_matter_when_an_admission_is_annulled(
-    evening: list[Made], rules: dict[str, Any], number: int, empty: list[int], seed: int
+def test_the_time_of_an_annulment_does_not_matter(
+    evening: list[MadeScan], rules: dict[str, Any], number: int, empty: list[int], seed: int
 ):
-    """As soon as it is known, or after everything else: as if it had never been."""
+    """The annulment comes as soon as the scan is known, or after everything else: the result is as if the
+    scan had never been."""
     tickets, luck = tickets_of(rules), Random(seed)
     number %= len(evening)
     early, late = (a_store(tickets, declared_empty=empty) for _ in range(2))
     first = evening[number]
-    early.bring(request(first.device, [signed(number, first, tickets)], UUID(int=500)))
+    early.deliver(request(first.device, [signed(number, first, tickets)], UUID(int=500)))
     early.annul(scan_id(number))
-    bring_all(early, evening, tickets, luck)
-    bring_all(late, evening, tickets, luck)
+    deliver_all(early, evening, tickets, luck)
+    deliver_all(late, evening, tickets, luck)
     late.annul(scan_id(number))
     assert early.tables() == late.tables()
 
@@ -545,14 +547,14 @@ def test_it_does_not_matter_when_an_admission_is_annulled(
     seed=st.integers(0, 2**32),
 )
 def test_checkpoints_change_nothing(
-    evening: list[Made], rules: dict[str, Any], empty: list[int], seed: int
+    evening: list[MadeScan], rules: dict[str, Any], empty: list[int], seed: int
 ):
     tickets, luck = tickets_of(rules), Random(seed)
     plain, marked = (a_store(tickets, declared_empty=empty) for _ in range(2))
-    bring_all(plain, evening, tickets, luck)
+    deliver_all(plain, evening, tickets, luck)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(history_plan, "CHECKPOINT_AFTER", 2)
-        bring_all(marked, evening, tickets, luck)
+        deliver_all(marked, evening, tickets, luck)
     assert plain.checkpoints() == 0
     assert marked.tables() == plain.tables()
 
@@ -567,7 +569,7 @@ def test_whole_histories_are_read_when_a_scan_comes_before_a_checkpoint(
     for number, second in enumerate(seconds):
         at = START + timedelta(seconds=second)
         scan = signed_scan(scan_id(number), ticket, GATE, at)
-        store.bring(request(DEVICES[0], [scan], UUID(int=1_000 + 10 * number)))
+        store.deliver(request(DEVICES[0], [scan], UUID(int=1_000 + 10 * number)))
     assert store.read_whole == 1
     assert store.conflicts() == {(scan_id(0), scan_id(3))}
 
@@ -581,9 +583,10 @@ def test_whole_histories_are_read_when_a_scan_comes_before_a_checkpoint(
     seed=st.integers(0, 2**32),
 )
 def test_it_does_not_matter_which_scans_are_known_when_a_ticket_is_voided(
-    evening: list[Made], rules: dict[str, Any], after: int, checkpoint_after: int, seed: int
+    evening: list[MadeScan], rules: dict[str, Any], after: int, checkpoint_after: int, seed: int
 ):
-    """Whoever came before was let in with a good ticket, checkpoint or not; and the ticket stays void."""
+    """People who came before were let in with a valid ticket, with a checkpoint or without; and the ticket
+    stays void."""
     tickets, luck = tickets_of(rules | {"status": "active"}), Random(seed)
     early, late = a_store(tickets), a_store(tickets)
     known = [each for each in evening[:after] if START + timedelta(seconds=each.second) < VOID_AT]
@@ -593,13 +596,13 @@ def test_it_does_not_matter_which_scans_are_known_when_a_ticket_is_voided(
             early.void(each.id, VOID_AT)
         for each in known:
             number = evening.index(each)
-            late.bring(
+            late.deliver(
                 request(each.device, [signed(number, each, tickets)], UUID(int=500 + number))
             )
         for each in tickets:
             late.void(each.id, VOID_AT)
         for store in (early, late):
-            bring_all(store, evening, tickets, luck)
+            deliver_all(store, evening, tickets, luck)
     assert early.tables() == late.tables()
     assert {late.ticket(each.id).status for each in tickets} == {"voided"}
 
@@ -612,29 +615,29 @@ def a_delivery() -> tuple[MemoryStore, SignedScan]:
     return a_store(tickets), signed_scan(scan_id(1), tickets[0], GATE, START)
 
 
-def test_a_delivery_that_comes_again_is_answered_as_before_and_writes_nothing():
+def test_a_repeated_delivery_is_answered_as_before_and_writes_nothing():
     store, scan = a_delivery()
-    brought = request(DEVICES[0], [scan], UUID(int=500))
-    first = answer_of(store.bring(brought))
-    again = store.bring(brought)
+    delivered = request(DEVICES[0], [scan], UUID(int=500))
+    first = answer_of(store.deliver(delivered))
+    again = store.deliver(delivered)
     assert again.to_write == []
     assert answer_of(again).processed == first.processed == [str(scan_id(1))]
 
 
 def test_a_batch_id_with_other_scans_is_refused_and_the_others_are_not():
     store, scan = a_delivery()
-    store.bring(request(DEVICES[0], [scan], UUID(int=500)))
+    store.deliver(request(DEVICES[0], [scan], UUID(int=500)))
     other = signed_scan(scan_id(2), store.ticket(a_ticket(1).id), GATE, START)
     reused, good = (request(DEVICES[0], [other], UUID(int=each)) for each in (500, 600))
-    plan = store.bring(reused, good)
+    plan = store.deliver(reused, good)
     assert isinstance(plan.deliveries[0].refusal, BatchIdReused)
     assert [each.request for each in plan.to_write] == [good]
     assert store.resolutions()[scan_id(2)].status == "admitted"
 
 
-def test_the_same_scan_in_two_deliveries_at_once_is_taken_in_once():
+def test_the_same_scan_in_two_simultaneous_deliveries_is_stored_once():
     store, scan = a_delivery()
-    plan = store.bring(*(request(DEVICES[0], [scan], UUID(int=each)) for each in (500, 600)))
+    plan = store.deliver(*(request(DEVICES[0], [scan], UUID(int=each)) for each in (500, 600)))
     assert [[result.is_new for result in each.results] for each in plan.deliveries] == [
         [True],
         [False],
@@ -642,19 +645,19 @@ def test_the_same_scan_in_two_deliveries_at_once_is_taken_in_once():
     assert store.count(EVENT, "inside") == 1
 
 
-def test_the_core_can_be_called_thousands_of_times_and_says_the_same():
+def test_the_core_can_be_called_thousands_of_times_with_the_same_result():
     """The facts are frozen, and nothing is remembered between two calls."""
     tickets = tickets_of({})
     store = a_store(tickets)
     for number in range(3):
         at = START + timedelta(seconds=60 * number)
         scan = signed_scan(scan_id(number), tickets[0], GATE, at)
-        store.bring(request(DEVICES[number], [scan], UUID(int=500 + 10 * number)))
+        store.deliver(request(DEVICES[number], [scan], UUID(int=500 + 10 * number)))
     facts = store.facts()
     before = msgspec.json.encode(facts.histories)
     late = signed_scan(scan_id(9), tickets[0], GATE, START - timedelta(seconds=30))
-    brought = request(DEVICES[0], [late], UUID(int=900))
-    plans = [decide([brought], facts, NOW, new_ids()).history for _ in range(5_000)]
+    delivered = request(DEVICES[0], [late], UUID(int=900))
+    plans = [decide([delivered], facts, NOW, new_ids()).history for _ in range(5_000)]
     assert all(each == plans[0] for each in plans)
     assert len(plans[0].conflicts) == 3
     assert msgspec.json.encode(facts.histories) == before

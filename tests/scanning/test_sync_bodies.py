@@ -1,4 +1,4 @@
-"""Bodies of batches: compressed, cut short, too large, or not what they should be."""
+"""Bodies of deliveries: compressed, cut short, too large, or in another format."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ async def refused(answer: httpx.Response, status: int, error: str) -> None:
 
 
 def bomb(encoding: str, megabytes: int) -> bytes:
-    """Of blanks, which are JSON as far as they go."""
+    """Blanks, which are valid JSON as far as they go."""
     blanks = b" " * MEGABYTE
     if encoding == "gzip":
         packing = zlib.compressobj(9, wbits=31)
@@ -51,7 +51,7 @@ def bomb(encoding: str, megabytes: int) -> bytes:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd", "GZIP", "identity"])
-async def test_both_ways_take_what_is_compressed(world: World, encoding: str):
+async def test_both_addresses_accept_compressed_bodies(world: World, encoding: str):
     device, (first, second) = await world.device(), await world.tickets(2)
     pack = PACKING.get(encoding.lower(), bytes)
     body = offline_batch(world, device, offline(world, first.code))
@@ -63,7 +63,7 @@ async def test_both_ways_take_what_is_compressed(world: World, encoding: str):
     assert (await world.inside())["event"] == 2
 
 
-async def test_a_batch_is_the_same_however_it_is_packed(world: World):
+async def test_a_batch_is_the_same_in_every_encoding(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     body = offline_batch(world, device, offline(world, ticket.code))
     first = await post(world, device, WHOLE, json.dumps(body, indent=2).encode())
@@ -73,7 +73,7 @@ async def test_a_batch_is_the_same_however_it_is_packed(world: World):
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-async def test_files_of_queues_too(world: World, encoding: str):
+async def test_files_of_queues_may_be_compressed_too(world: World, encoding: str):
     device, [ticket] = await world.device(), await world.tickets(1)
     file = json.dumps(exported(world, device, await signed(world, device, ticket))).encode()
     headers = world.tenant.as_("admin") | {
@@ -88,14 +88,14 @@ async def test_files_of_queues_too(world: World, encoding: str):
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, zstd", "x"])
-async def test_other_encodings_are_not_spoken(world: World, encoding: str):
+async def test_other_encodings_are_refused(world: World, encoding: str):
     device = await world.device()
     for path in (WHOLE, SIGNED):
         await refused(await post(world, device, path, b"{}", encoding), 415, "unsupported_encoding")
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-async def test_what_was_cut_short_or_added_to_is_refused(world: World, encoding: str):
+async def test_a_body_that_was_cut_short_or_extended_is_refused(world: World, encoding: str):
     device, [ticket] = await world.device(), await world.tickets(1)
     body = json.dumps(offline_batch(world, device, offline(world, ticket.code))).encode()
     whole = PACKING[encoding](body)
@@ -111,12 +111,12 @@ async def test_a_small_body_that_becomes_a_large_one_is_refused(world: World, en
         content = bomb(encoding, megabytes)
         assert len(content) < 400_000
         answer = await post(world, device, path, content, encoding)
-        # What is too large as it is sent is refused as such, too.
+        # A body that is too large before it is decompressed is refused for that, too.
         await refused(answer, 413, "body_too_large")
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-def test_no_more_is_unpacked_than_is_allowed(encoding: str):
+def test_no_more_is_decompressed_than_is_allowed(encoding: str):
     content = bomb(encoding, 300)
     tracemalloc.start()
     try:
@@ -128,7 +128,7 @@ def test_no_more_is_unpacked_than_is_allowed(encoding: str):
     assert peak_bytes < 20 * MEGABYTE
 
 
-def test_what_is_allowed_is_unpacked_to_the_last_byte():
+def test_an_allowed_body_is_decompressed_to_the_last_byte():
     plain = b"x" * MEGABYTE
     for encoding, pack in PACKING.items():
         assert unpacked(pack(plain), encoding, MEGABYTE) == plain
@@ -143,14 +143,14 @@ def test_what_is_allowed_is_unpacked_to_the_last_byte():
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"nothing", b"\xff\xfe"])
-async def test_what_is_no_json_is_refused(world: World, content: bytes):
+async def test_a_body_that_is_not_json_is_refused(world: World, content: bytes):
     device = await world.device()
     for path in (WHOLE, SIGNED):
         answer = await post(world, device, path, content)
         await refused(answer, 400, "invalid_json" if content else "batch_malformed")
 
 
-async def test_fifty_scans_and_no_more_at_once(world: World):
+async def test_at_most_fifty_scans_are_accepted_at_once(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scans = [await signed(world, device, ticket) for _ in range(51)]
     answer = await post(world, device, SIGNED, json.dumps(signed_batch(device, *scans)).encode())
@@ -162,7 +162,7 @@ async def test_fifty_scans_and_no_more_at_once(world: World):
     assert (await post(world, device, SIGNED, json.dumps(body).encode())).status_code == 200
 
 
-async def test_ten_thousand_scans_and_no_more_at_once(world: World):
+async def test_at_most_ten_thousand_scans_are_accepted_at_once(world: World):
     device = await world.device()
     scan = {"ticket_code": "0000-0000-0000", "scanned_at": iso(world.now)}
     for count in (0, 10_001):
@@ -171,7 +171,7 @@ async def test_ten_thousand_scans_and_no_more_at_once(world: World):
         await refused(answer, 400, "batch_malformed")
 
 
-async def test_a_batch_says_how_many_it_has(world: World):
+async def test_a_batch_must_state_its_number_of_scans(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     for size in (0, 2, 10_001):
         body = offline_batch(world, device, offline(world, ticket.code), batch_size=size)
@@ -227,23 +227,25 @@ async def test_a_wrong_signed_scan_is_named(world: World, wrong: dict[str, Any])
 
 
 @pytest.mark.parametrize("offset", ["5", None, 1e300, True])
-async def test_an_offset_is_a_number_of_this_world(world: World, offset: object):
+async def test_an_impossible_offset_is_refused(world: World, offset: object):
     device = await world.device()
     scan = await signed(world, device, None)
     body = json.dumps(signed_batch(device, scan, offset_seconds=offset)).encode()
     await refused(await post(world, device, SIGNED, body), 400, "batch_malformed")
 
 
-@pytest.mark.parametrize("told", ["", "now", "5", "2026-11-16T10:00:00", "0001-01-01T00:00:00Z"])
-async def test_a_clock_that_tells_no_time_is_refused(world: World, told: str):
+@pytest.mark.parametrize(
+    "device_time", ["", "now", "5", "2026-11-16T10:00:00", "0001-01-01T00:00:00Z"]
+)
+async def test_an_invalid_device_time_is_refused(world: World, device_time: str):
     device, [ticket] = await world.device(), await world.tickets(1)
     body = json.dumps(signed_batch(device, await signed(world, device, ticket))).encode()
-    answer = await post(world, device, SIGNED, body, **{"X-Device-Time": told})
+    answer = await post(world, device, SIGNED, body, **{"X-Device-Time": device_time})
     await refused(answer, 400, "batch_malformed")
     assert answer.json()["details"]["faults"][0]["path"] == "X-Device-Time"
 
 
-async def test_nobody_is_asked_to_unpack_anything_elsewhere(world: World):
+async def test_other_addresses_decompress_nothing(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     body = world.body(device, ticket.code, scan_id=str(uuid4()))
     packed = gzip.compress(json.dumps(body).encode())

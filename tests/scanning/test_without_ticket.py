@@ -10,15 +10,15 @@ import pytest
 from tests.scanning.alert_support import UNKNOWN
 from tests.scanning.support import World, a_world
 from tests.scanning.sync_support import (
-    bring,
     conflicts,
+    deliver,
     offline,
     offline_batch,
     send_queue,
     signed,
     sync,
 )
-from tests.scanning.test_gates_truth import alerts_of, heads, resolutions, review
+from tests.scanning.test_gate_findings import alerts_of, heads, resolutions, review
 from tests.support import MovableClock, Tenant
 from voelgoed.scanning.actions.recount import recount_event
 from voelgoed.services import Services
@@ -132,7 +132,7 @@ async def test_a_code_that_nobody_has_counts_though_the_server_had_said_so(world
     assert answer.status_code == 404
     await world.services.watch.is_idle()
     for _ in range(2):
-        await bring(world, device, scan)
+        await deliver(world, device, scan)
         assert await heads(world) == ONE_IRREGULAR
     [told] = await alerts_of(world, "ticket_not_found")
     assert (told["details"]["scans"], told["occurrences"]) == (1, 2)
@@ -170,22 +170,22 @@ async def test_an_annulment_takes_out_who_came_in_with_a_code_that_nobody_has(
     scan = offline(world, UNKNOWN, timedelta())
     if is_asked_first:
         await world.scan(device, UNKNOWN, scan_id=scan["offline_id"])
-    await bring(world, device, scan)
+    await deliver(world, device, scan)
     for _ in range(2):
         assert (await annul(world, scan["offline_id"])).status_code < 300
         assert await heads(world) == NOBODY
         await require_counts(world)
     assert (await empty(world))["inside"] == 0
-    await bring(world, device, scan)
+    await deliver(world, device, scan)
     assert await heads(world) == NOBODY
     await require_counts(world)
 
 
 async def test_an_annulment_after_the_venue_was_declared_empty_takes_out_nobody_else(world: World):
     device, one, other = await world.device(), offline(world, UNKNOWN), offline(world, UNKNOWN)
-    await bring(world, device, one)
+    await deliver(world, device, one)
     await empty(world)
-    await bring(world, device, offline(world, UNKNOWN, -MINUTE / 2) | {"offline_id": "later"})
+    await deliver(world, device, offline(world, UNKNOWN, -MINUTE / 2) | {"offline_id": "later"})
     assert (await annul(world, one["offline_id"])).status_code < 300
     assert await heads(world) == ONE_IRREGULAR
     assert (await annul(world, other["offline_id"])).status_code == 404
@@ -210,7 +210,7 @@ async def test_an_annulment_takes_out_who_came_in_with_a_ticket_of_another_event
 
 async def test_who_was_turned_away_with_a_code_that_nobody_has_cannot_be_annulled(world: World):
     device, scan = await world.device(), offline(world, UNKNOWN, outcome="invalid")
-    await bring(world, device, scan)
+    await deliver(world, device, scan)
     assert (await annul(world, scan["offline_id"])).status_code == 409
 
 
@@ -220,7 +220,7 @@ async def test_a_full_gate_lets_in_again_once_an_unknown_code_is_annulled(
     world = await a_world(services, client, tenant, gate={"hard_capacity_limit": 1})
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = offline(world, UNKNOWN)
-    await bring(world, device, scan)
+    await deliver(world, device, scan)
     assert await world.verdict(device, ticket.code) == "gate_at_capacity"
     await annul(world, scan["offline_id"])
     assert await world.verdict(device, ticket.code) == "admitted"

@@ -189,7 +189,7 @@ async def _ask(story: Story, device: DeviceCaller, showing: Showing) -> None:
         ticket_code=showing.code,
         device_id=device.caller.id,
         scanned_at=story.clock.now(),
-        scan_id=_scan_id(story, showing),
+        scan_id=str(_scan_id(story, showing)),
         direction=showing.direction,
     )
     await story.services.scans.scan(device.caller, device.key_version, new)

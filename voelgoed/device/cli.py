@@ -99,7 +99,7 @@ def sync_command(
 
     async def bring(it: Device) -> SyncReport:
         report = await (sync_whole_queue(it) if whole else sync(it))
-        _say(f"{report.synced} synced, {report.failed} refused, {report.left} left to bring")
+        _say(f"{report.synced} synced, {report.failed} refused, {report.left} left to deliver")
         if report.conflicts:
             _say(f"  {len(report.conflicts)} conflicts, for somebody to look at")
         for reason, count in sorted(Counter(report.unverified.values()).items()):
@@ -127,7 +127,7 @@ def beat_command(state: State = STATE) -> None:
 
 @device.command(name="status")
 def status_command(state: State = STATE) -> None:
-    """Who it is, what it knows, and what waits."""
+    """Prints which device it is, what it knows, and which scans wait."""
 
     async def status(it: Device) -> None:
         identity = it.store.identity

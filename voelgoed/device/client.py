@@ -44,10 +44,11 @@ PAIR = "/api/scanning/pair"
 HEARTBEAT = "/api/scanning/heartbeat"
 ROTATIONS = "/api/scanning/key-rotations"
 RENEWALS_MAX = 2
-"""For one request: a key whose answer was lost may itself be one that is to be changed."""
+"""The renewals for one request: a key whose answer was lost may itself be one that is to be
+rotated."""
 CODE_KEY_BYTES = 32
 MANIFEST_S = 300.0
-"""For all of it to arrive, over a bad line."""
+"""The time for all of it to arrive, over a bad line."""
 
 
 class NewKeyData(msgspec.Struct):
@@ -55,7 +56,7 @@ class NewKeyData(msgspec.Struct):
 
 
 class Stationed(msgspec.Struct, kw_only=True):
-    """Of what the server says of a device, what this one follows."""
+    """The fields of a device's station at the server that this device uses."""
 
     gate_id: UUID | None
     event_id: UUID | None
@@ -107,7 +108,8 @@ class Device:
 
     @property
     def gate_id(self) -> str:
-        """What scans are signed with: another event may have a gate with the same code."""
+        """The gate's id, with which scans are signed: another event may have a gate with the same
+        code."""
         gate_id = self.identity.gate_id
         if gate_id is None:
             raise NoGate()
@@ -115,7 +117,7 @@ class Device:
 
     @property
     def gate(self) -> str:
-        """By its code, where a manifest tells it."""
+        """The gate's code, where a manifest has it; otherwise its id."""
         known = self.register.gates.get(self.gate_id) if self.register else None
         return known.gate_id if known else self.gate_id
 
@@ -149,7 +151,8 @@ class Device:
         return identity
 
     def _set_aside(self) -> None:
-        """What was scanned for somebody else is not for this organisation to have."""
+        """Sets aside the scans that were made for another organisation, which this one must not
+        get."""
         others = [
             replace(scan, sync_status="failed", last_error="made for another organisation")
             for scan in self.store.scans("pending")
@@ -247,7 +250,7 @@ class Device:
         return station
 
     async def compare_clocks(self) -> None:
-        """Before scans are brought that were read from a clock of which nobody knows how wrong it is."""
+        """Compares the clocks before scans of a clock with an unknown error are delivered."""
         if not self.clock.is_sure:
             await self._report()
 
@@ -302,8 +305,8 @@ class Device:
         offset: timedelta | None = None,
         tag: str | None = None,
     ) -> Answered:
-        """With this device's key and clock; or as a clock shows that is off by `offset`. Where the key
-        is to be changed, or was and the answer got lost, the next one is asked for first."""
+        """Asks with this device's key and clock, or with a clock that is off by `offset`. Where the
+        key must be rotated, or was and the answer got lost, the next one is asked for first."""
         answered = await self.ask_once(method, path, body, wait_s=wait_s, offset=offset, tag=tag)
         for _ in range(RENEWALS_MAX):
             if not self.needs_next_key(answered):
@@ -332,7 +335,7 @@ class Device:
         offset: timedelta | None = None,
         tag: str | None = None,
     ) -> Answered:
-        """For what must not be repeated under another key."""
+        """Asks once, for requests that must not be repeated under another key."""
         identity, now = self.identity, self.ledger.now()
         if offset is not None:
             now = self.clock.corrected(now) - offset

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from voelgoed.device.model import ClockState
 
 JUMP_S_MIN = 1.0
-"""What the two clocks may drift apart between two looks."""
+"""The difference that the two clocks may drift apart between two readings."""
 CHANGE_S_MIN = 1.0
 """A new measurement that differs by less says more of the network than of the clock."""
 ROUND_TRIP_S_MAX = 2.0

@@ -24,7 +24,7 @@ def signed(scan: LoggedScan, api_key: str) -> LoggedScan:
 
 
 def signed_fields(scan: LoggedScan) -> SignedFields:
-    """With exactly the texts that are sent."""
+    """The signed fields, with exactly the texts that are sent."""
     return SignedFields(
         scan_id=str(scan.scan_id),
         ticket_id=None if scan.ticket_id is None else str(scan.ticket_id),
@@ -44,7 +44,8 @@ class Ledger:
             self._remember(scan)
 
     def now(self) -> datetime:
-        """By the device's clock. That it has jumped is kept, for after a start nobody could tell."""
+        """The moment by the device's clock. A jump is stored, because nobody could notice it after
+        a start."""
         before = self._clock.offset
         now = self._clock.read()
         if self._clock.offset != before:
@@ -53,8 +54,8 @@ class Ledger:
         return now
 
     def learn(self, offset_seconds: float, round_trip_s: float) -> None:
-        """What the server says of the clock. By as much as we were wrong about it, the scans were
-        that were made when nobody knew."""
+        """Takes the server's measurement of the clock. Scans that were made while its error was
+        unknown are corrected by it."""
         before = self._clock.offset
         if not self._clock.learn(offset_seconds, round_trip_s):
             return

@@ -25,7 +25,8 @@ class Answered(msgspec.Struct, frozen=True):
     body: bytes
     retry_after_s: float | None
     round_trip_s: float
-    """Until it began to arrive: how long all of it takes says nothing of the clock."""
+    """The time until the answer began to arrive: how long all of it takes says nothing of the
+    clock."""
     api_key: str | None = None
     """The key with which it was asked for."""
 
@@ -44,7 +45,8 @@ class Answered(msgspec.Struct, frozen=True):
 
     @property
     def is_refusal_of_ours(self) -> bool:
-        """Not of something on the way, like a network that wants somebody to sign in first."""
+        """Whether the refusal is the server's, and not that of something in between, such as a
+        captive portal."""
         return self.status in range(400, 500) and self.error.error != ""
 
     @property
@@ -54,7 +56,7 @@ class Answered(msgspec.Struct, frozen=True):
 
     @property
     def refused_status(self) -> object:
-        """What the server says of a device whose key it does not take; None where it says nothing."""
+        """The server's status of a device whose key it refuses; None where it gives none."""
         error = self.error if self.status == 401 else ErrorBody()
         return error.details.get("status") if error.error == "device_inactive" else None
 
@@ -73,7 +75,7 @@ class Link:
         headers: dict[str, str] | None = None,
         wait_s: float = ANSWER_S,
     ) -> Answered:
-        """Any answer at all, or ServerAway."""
+        """Returns any answer at all, or raises ServerAway."""
         sent = dict(headers or {})
         if api_key is not None:
             sent["Authorization"] = f"Bearer {api_key}"

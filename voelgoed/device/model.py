@@ -1,4 +1,4 @@
-"""What a device is, what it keeps, and why it refuses."""
+"""The data of a device: what it is, what it stores, and why it refuses."""
 
 from datetime import datetime
 from typing import Literal
@@ -23,29 +23,29 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     organization_name: str
     event_id: UUID | None
     gate_id: UUID | None
-    """As the server last said; a supervisor may move a device."""
+    """The gate as the server last reported it; a supervisor may move a device."""
 
 
 class ClockState(msgspec.Struct, frozen=True, kw_only=True):
     offset_seconds: float = 0.0
-    """To be added to the device's clock."""
+    """The offset that is to be added to the device's clock."""
     is_measured: bool = False
     """Heard from the server, and the clock had not jumped since."""
     last_read: datetime | None = None
 
 
 class LoggedScan(msgspec.Struct, frozen=True, kw_only=True):
-    """As it is on disk, in the order in which scans were made."""
+    """A scan as it is on disk, in the order in which scans were made."""
 
     scan_id: UUID
     ticket_id: UUID | None
     barcode: str
-    """What was read or typed."""
+    """The text that was read or typed."""
     barcode_hash: str
     scanned_at: datetime
-    """By the device's clock."""
+    """The moment by the device's clock."""
     scanned_at_corrected: datetime
-    """In the server's time."""
+    """The moment by the server's clock."""
     is_measured: bool
     """Whether the offset of the clock was known when it was made."""
     gate_id: str
@@ -54,16 +54,16 @@ class LoggedScan(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     reason: Reason | None
     ticket_code: str | None
-    """To be sent along, where the ticket is in no manifest."""
+    """The text that is sent along, where the ticket is in no manifest."""
     signature: str
     sync_status: SyncStatus
     retry_count: int = 0
-    """How often it was sent in vain, for whatever reason."""
+    """The number of times it was sent in vain, for whatever reason."""
     refusal_count: int = 0
-    """How often the server would not have this very scan, with the signature that it has."""
+    """The number of times the server refused this very scan, with the signature that it has."""
     last_error: str | None = None
     synced_at: datetime | None = None
-    """When the server had it, by the server's clock."""
+    """The moment at which the server had it, by the server's clock."""
 
 
 class Outgoing(msgspec.Struct, frozen=True):
@@ -73,11 +73,11 @@ class Outgoing(msgspec.Struct, frozen=True):
     body: bytes
     scan_ids: list[UUID]
     offset_seconds: float
-    """Of the clock that its scans were read from, which may have been set since."""
+    """The offset of the clock that its scans were read from, which may have been set since."""
 
 
 class ScanAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What whoever stands at the gate is told."""
+    """The answer that the person at the gate sees."""
 
     scan_id: UUID
     outcome: Outcome
@@ -89,13 +89,14 @@ class ScanAnswer(msgspec.Struct, frozen=True, kw_only=True):
     ticket_id: UUID | None = None
     entry_number: int | None = None
     left_at: datetime | None = None
-    """When the person left, if the ticket is denied because of its earlier entries."""
+    """The moment at which the person left, if the ticket is denied because of its earlier
+    entries."""
     may_return_at: datetime | None = None
     shown: Shown = Shown()
 
 
 class SyncReport(msgspec.Struct, kw_only=True):
-    """What became of a queue."""
+    """The result of delivering a queue."""
 
     synced: int = 0
     failed: int = 0

@@ -28,7 +28,7 @@ from voelgoed.scanning.rules.outcomes import colour_of, outcome_of
 log = structlog.get_logger()
 SCANS = "/api/scans"
 ONLINE_WAIT_S = 1.5
-"""Nobody at a gate waits longer for a network."""
+"""The longest wait of a person at a gate for a network."""
 UNDECIDED_WAIT_S = 10.0
 """Unless the device could only say that it does not know."""
 STOPS = (401, 403)
@@ -53,7 +53,7 @@ class _Attempt(msgspec.Struct, frozen=True):
     text: str
     direction: Direction
     at: datetime
-    """By the device's clock."""
+    """The moment by the device's clock."""
 
 
 async def scan(
@@ -76,7 +76,7 @@ async def scan(
 
 
 async def _ask(device: Device, attempt: _Attempt) -> Answer | None:
-    """None where it is for the device to decide."""
+    """The server's answer; None where the device has to decide."""
     # The server takes no scan of another minute: a clock that is known to be wrong is put right for it.
     # What is signed, if the scan has to be brought later, is what the clock showed.
     at = device.clock.corrected(attempt.at) if device.clock.is_sure else attempt.at
@@ -233,7 +233,7 @@ def _record(
 
 
 def _tell(device: Device, scan: LoggedScan) -> None:
-    """For whoever watches the device: what it decided itself, and how every scan went."""
+    """Logs for operators what the device decided itself, and the result of every scan."""
     about = {
         "device_id": str(device.identity.device_id),
         "scan_id": str(scan.scan_id),
@@ -248,5 +248,5 @@ def _tell(device: Device, scan: LoggedScan) -> None:
 
 
 def _sendable(text: str) -> str | None:
-    """What the server would not read at all is known by its hash only."""
+    """The text that the server can read; None for one that is known by its hash only."""
     return text if text and len(text) <= PRESENTED_MAX and "\0" not in text else None

@@ -1,4 +1,4 @@
-"""What a device keeps, in one SQLite file. What it has said is on the disk before it says it."""
+"""The data of a device, in one SQLite file. A scan is on the disk before its verdict is shown."""
 
 import os
 import sqlite3
@@ -23,7 +23,7 @@ from voelgoed.scanning.rules.manifest import moment_text
 
 T = TypeVar("T")
 WAIT_S = 5.0
-"""For another process that uses the same file."""
+"""The wait for another process that uses the same file."""
 SCHEMA_VERSION = 2
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
@@ -91,7 +91,7 @@ class DeviceStore:
 
     @contextmanager
     def transaction(self) -> Generator[None]:
-        """On the disk when it ends."""
+        """A transaction that is on the disk when it ends."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -109,7 +109,7 @@ class DeviceStore:
 
     @property
     def rotation_id(self) -> UUID | None:
-        """Of a key that was asked for and did not arrive yet."""
+        """The id of a rotation whose key was asked for and has not arrived yet."""
         return self._read("rotation", UUID)
 
     def keep_rotation_id(self, rotation_id: UUID) -> None:
@@ -167,7 +167,7 @@ class DeviceStore:
         )
 
     def change_scans(self, scans: Iterable[LoggedScan]) -> None:
-        """What may change of them."""
+        """Writes the columns of scans that may change."""
         self._connection.executemany(
             """
             UPDATE scan
@@ -181,7 +181,7 @@ class DeviceStore:
         )
 
     def scans(self, status: SyncStatus | None = None, most: int = -1) -> list[LoggedScan]:
-        """In the order in which they were made."""
+        """The scans in the order in which they were made."""
         rows = self._connection.execute(
             "SELECT * FROM scan WHERE ? IS NULL OR sync_status = ? ORDER BY place LIMIT ?",
             (status, status, most),

@@ -1,7 +1,7 @@
-"""What waits is brought to the server, fifty scans at a time and in their order.
+"""Delivers the waiting scans to the server, fifty at a time and in their order.
 
-A batch whose answer did not come is sent again as it is, to the byte and under its id, so that it is
-one batch however often it arrives. What the server will not have is kept, with its reason.
+A batch without an answer is sent again byte for byte and under its id, so that it is one batch however
+often it arrives. Scans that the server rejects are kept, with the reason.
 """
 
 from datetime import datetime, timedelta
@@ -27,11 +27,11 @@ from voelgoed.scanning.rules.scan_signatures import is_signed_by
 SYNC = "/api/scanning/sync"
 TOGETHER_MAX = 50
 ATTEMPTS_MAX = 5
-"""Of one batch; then later again."""
+"""The attempts for one batch; after them it waits for a later sync."""
 BACKOFF_S = (1.0, 2.0, 4.0, 8.0, 16.0)
 WAIT_S_MAX = 30.0
 BUSY_MAX = 20
-"""How often in a row it waits because the server asked it to."""
+"""The number of waits in a row that the server may ask for."""
 FRUITLESS_MAX = 20
 """Answers in a row after which no scan is frozen."""
 REFUSED = (400, 413)
@@ -54,7 +54,7 @@ class Unverified(msgspec.Struct):
 
 
 class Synced(msgspec.Struct, kw_only=True):
-    """Of the server's answer, what a device needs."""
+    """The parts of the server's answer that a device needs."""
 
     processed: list[UUID]
     skipped: list[UUID]
@@ -157,7 +157,8 @@ async def _send(device: Device, batch: Outgoing, report: SyncReport) -> Answered
 
 
 def _backoff_s(device: Device, failed: int) -> float:
-    """With luck in it, so that devices which lost the server together do not return together."""
+    """The pause before the next attempt, with a random part, so that devices which lost the server
+    together do not return together."""
     return min(BACKOFF_S[failed - 1] * device.luck.uniform(0.5, 1.5), WAIT_S_MAX)
 
 
@@ -177,7 +178,7 @@ def _refused(scan: LoggedScan, error: str) -> LoggedScan:
 
 
 def _settle(device: Device, batch: Outgoing, answer: Synced, report: SyncReport) -> None:
-    """What the server does not name waits on, and goes with another batch."""
+    """Scans that the server does not name go on waiting, and are sent with another batch."""
     done = {*answer.processed, *answer.skipped}
     rejected = {each.scan_id: each for each in answer.rejected}
     frozen: list[LoggedScan] = []

@@ -35,7 +35,8 @@ class Answer(msgspec.Struct, kw_only=True):
 
 
 async def sync_whole_queue(device: Device) -> SyncReport:
-    """For recovery. The server measures the clock that the scans were read from."""
+    """Delivers the whole queue for recovery. The server measures the clock that the scans were read
+    from."""
     report = SyncReport()
     await device.compare_clocks()
     while scans := _next(device):

@@ -5,6 +5,7 @@ organisation that row-level security checks. `LiteralString` makes the type chec
 refuse any SQL that is not a literal in our source.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import date, datetime
@@ -17,6 +18,7 @@ import structlog
 
 from voelgoed.infra import bundle
 from voelgoed.infra.clock import Clock
+from voelgoed.infra.connections import ConnectionStack
 from voelgoed.infra.metrics import database_up, database_wait
 from voelgoed.infra.refusal import Refusal, StorageBusy, StorageUnavailable
 
@@ -228,7 +230,7 @@ class Database:
         self.connections_max = connections_max
         self.after_commit: Callable[[Transaction], Awaitable[None]] | None = None
         self._pool: Pool | None = None
-        self._at_once: Pool | None = None
+        self._at_once: ConnectionStack | None = None
         """Apart, because its connections stay set to an organisation. On all others nothing can be
         read before a transaction has said whose."""
         self._set_to: dict[int, UUID] = {}
@@ -236,14 +238,14 @@ class Database:
 
     async def open(self) -> None:
         try:
-            self._pool = await self._create_pool(self.connections_max, SERVER_SETTINGS)
+            self._pool = await self._create_pool(self.connections_max)
             at_once_max = min(self.connections_max, AT_ONCE_CONNECTIONS_MAX)
-            self._at_once = await self._create_pool(at_once_max, AT_ONCE_SETTINGS)
+            self._at_once = ConnectionStack(self._connect_at_once, at_once_max)
             await self.ping()
         except GONE as fault:
             raise StorageUnavailable() from fault
 
-    async def _create_pool(self, connections_max: int, settings: dict[str, str]) -> "Pool":
+    async def _create_pool(self, connections_max: int) -> "Pool":
         return await asyncpg.create_pool(
             self.url,
             min_size=0,  # else asyncpg logs a traceback a second while the server is away
@@ -252,8 +254,22 @@ class Database:
             reset=_nothing_to_reset,
             timeout=ACQUIRE_TIMEOUT_S,
             command_timeout=SILENCE_TIMEOUT_S,
-            server_settings=settings,
+            server_settings=SERVER_SETTINGS,
         )
+
+    async def _connect_at_once(self) -> "asyncpg.Connection[asyncpg.Record]":
+        connection = await asyncpg.connect(
+            self.url,
+            timeout=ACQUIRE_TIMEOUT_S,
+            command_timeout=SILENCE_TIMEOUT_S,
+            server_settings=AT_ONCE_SETTINGS,
+        )
+        try:
+            await self._prepare_connection(connection)
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
 
     async def _prepare_connection(self, connection: "Connection") -> None:
         self._set_to.pop(connection.get_server_pid(), None)
@@ -361,13 +377,15 @@ class Database:
             await connection.fetchval("SELECT 1")
 
     @asynccontextmanager
-    async def _acquired(self, pool: "Pool | None") -> "AsyncGenerator[Connection]":
+    async def _acquired(
+        self, pool: "Pool | ConnectionStack | None"
+    ) -> "AsyncGenerator[Connection]":
         if pool is None:
             raise StorageUnavailable()
-        lost = True
+        lost = is_sound = True
         try:
             with database_wait.time():
-                connection = await pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
+                connection: Any = await pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
             try:
                 yield connection
                 database_up.set(1)
@@ -377,8 +395,14 @@ class Database:
             except TimeoutError:
                 connection.terminate()  # giving it back would wait for an answer once more
                 raise
+            except asyncio.CancelledError:
+                is_sound = False
+                raise
             finally:
-                await pool.release(connection)
+                if isinstance(pool, ConnectionStack):
+                    pool.release(connection, is_sound=is_sound)
+                else:
+                    await pool.release(connection)
         except BUSY as fault:
             log.warning("database_busy", reason=repr(fault))
             raise StorageBusy() from fault

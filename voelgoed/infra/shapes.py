@@ -22,6 +22,8 @@ Email = Annotated[
     str, Meta(min_length=3, max_length=254, pattern=r"^[^@\s\x00]+@[^@\s\x00]+$(?!\n)")
 ]
 Moment = Annotated[datetime, Meta(tz=True)]
+SentId = Annotated[str, Meta(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$(?!\n)")]
+"""A UUID as the text that somebody sent, which is echoed as it was sent."""
 Count = Annotated[int, Meta(ge=1, le=10_000_000)]
 Version = Annotated[int, Meta(ge=1, le=2_147_483_647)]
 

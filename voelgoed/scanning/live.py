@@ -40,7 +40,8 @@ async def may_follow_device(tx: Transaction, caller: Caller, device_id: UUID) ->
 
 
 async def may_follow_batch(tx: Transaction, caller: Caller, batch_id: UUID) -> None:
-    """What becomes of it; it may not have come yet. Nobody knows its id but who made it, and staff."""
+    """Allows staff, and devices, also before the batch arrives: only the device that made its id
+    knows it."""
     if caller.kind != "device" and not may(caller.role, "admissions.read"):
         raise UnknownBatch()
 

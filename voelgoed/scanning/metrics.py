@@ -1,4 +1,4 @@
-"""What /metrics says of the gates."""
+"""The metrics of the gates that /metrics shows."""
 
 from prometheus_client import Counter, Gauge, Histogram
 

@@ -1,5 +1,5 @@
-"""kill -9 while a device brings its queue: all of a batch is kept or nothing, and who sends it again
-hears what became of it."""
+"""kill -9 while a device delivers its queue: all of a batch is stored or nothing, and a repeated delivery
+learns its result."""
 
 import asyncio
 import json
@@ -56,12 +56,12 @@ MINUTE = timedelta(minutes=1)
 
 
 def codes() -> list[str]:
-    random = Random(6)  # the same whenever it is asked
+    random = Random(6)  # the codes are the same at every call
     return [code_from(random.randbytes(8)) for _ in range(BATCH * len(WAYS))]
 
 
 def furnish(client: httpx.Client) -> tuple[str, dict[str, Any]]:
-    """An event that is live with as many tickets as there will be scans. Gives it and a device."""
+    """A live event with as many tickets as there will be scans, and a device: returns both."""
 
     def make(path: str, body: Any) -> Any:
         answer = client.post(path, json=body)
@@ -143,7 +143,7 @@ def test_a_batch_is_kept_whole_or_not_at_all(here: Installation) -> None:
 
 
 def send(url: str, api_key: str, batch: dict[str, Any]) -> dict[str, Any] | None:
-    """None where nobody answered."""
+    """The answer; None where the server did not answer."""
     with suppress(httpx.TransportError), a_client(url, api_key) as client:
         answer = client.post("/api/scans/sync", json=batch)
         if answer.status_code == 503:
@@ -160,12 +160,13 @@ def die_and_come_back(here: Installation, server: Process, way: str) -> Process:
     return here.up()
 
 
-# In the very middle: another transaction has what the batch needs next.
+# In the middle of a batch: another transaction holds a row that the batch needs next.
 
 
 @dataclass(frozen=True)
 class Point:
-    """Where a batch is held up, by a lock on one row; and which tables its one statement writes."""
+    """A point at which a batch is held up, by a lock on one row, and the tables that its one statement
+    writes."""
 
     lock: str
     written: frozenset[str]
@@ -221,7 +222,7 @@ async def a_whole_queue(
 
 @pytest.mark.parametrize("make", [a_signed_batch, a_whole_queue])
 @pytest.mark.parametrize("point", [TICKETS, COUNTS], ids=["tickets", "counts"])
-async def test_a_server_that_is_killed_in_the_middle_of_a_batch_has_kept_nothing_of_it(
+async def test_a_server_killed_in_the_middle_of_a_batch_has_stored_nothing_of_it(
     world: World, server: ServerProcess, admin: asyncpg.Connection, make: Any, point: Point
 ):
     device, tickets = await world.device(), await world.tickets(60)
@@ -232,7 +233,7 @@ async def test_a_server_that_is_killed_in_the_middle_of_a_batch_has_kept_nothing
     async with admin.transaction():
         last = max(ticket.id for ticket in tickets[:count])
         assert await admin.fetch(point.lock, last if point is TICKETS else world.event_id)
-        sending = asyncio.create_task(brought(url, path, device, batch))
+        sending = asyncio.create_task(delivered(url, path, device, batch))
         backend = await held_up(admin, point)
         await server.kill()
     assert await sending is None
@@ -240,7 +241,7 @@ async def test_a_server_that_is_killed_in_the_middle_of_a_batch_has_kept_nothing
     assert await tables(world) == before
 
     url = await server.start()
-    answer = await brought(url, path, device, batch)
+    answer = await delivered(url, path, device, batch)
     assert answer is not None
     assert "message" not in answer, "nobody has brought it before"
     kept = await tables(world)
@@ -251,7 +252,7 @@ async def test_a_server_that_is_killed_in_the_middle_of_a_batch_has_kept_nothing
     assert [each["conflict"]["kind"] for each in await conflicts(world)] == ["double_entry"]
     database = world.services.database
     assert await recount_event(database, world.tenant.id, world.event_id) == []
-    again = await brought(url, path, device, batch)
+    again = await delivered(url, path, device, batch)
     assert again is not None
     assert again.pop("message") == "Batch already synced (idempotent)"
     for each in (answer, again):
@@ -261,7 +262,7 @@ async def test_a_server_that_is_killed_in_the_middle_of_a_batch_has_kept_nothing
 
 
 async def tables(world: World) -> dict[str, list[str]]:
-    """All that a batch is kept in."""
+    """All rows in which a batch is stored."""
     found: dict[str, list[str]] = {}
     for name in TABLES:
         rows = await world.rows(f"SELECT to_jsonb({name}) AS told FROM {name}")
@@ -269,10 +270,10 @@ async def tables(world: World) -> dict[str, list[str]]:
     return found
 
 
-async def brought(
+async def delivered(
     url: str, path: str, device: Device, batch: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """None where nobody answered."""
+    """The answer; None where the server did not answer."""
     async with a_line(url) as line:
         with suppress(httpx.TransportError):
             answer = await line.post(path, json=batch, headers=device.headers)
@@ -282,7 +283,7 @@ async def brought(
 
 
 async def held_up(admin: asyncpg.Connection, point: Point) -> int:
-    """Once a transaction waits for ours, having written: its process at the database."""
+    """Waits until a transaction that has written waits for ours; returns its process at the database."""
     query = """
         SELECT pid, array(SELECT relation::regclass::text FROM pg_locks
                            WHERE pg_locks.pid = activity.pid AND mode = 'RowExclusiveLock') AS written
@@ -292,7 +293,9 @@ async def held_up(admin: asyncpg.Connection, point: Point) -> int:
     async with asyncio.timeout(HANG_S):
         while not (waiting := await admin.fetch(query)):
             await asyncio.sleep(0.005)
-            await admin.execute("SELECT pg_stat_clear_snapshot()")  # else it looks only once
+            await admin.execute(
+                "SELECT pg_stat_clear_snapshot()"
+            )  # otherwise it would look only once
     [(pid, written)] = waiting
     assert point.written <= set(written)
     return pid

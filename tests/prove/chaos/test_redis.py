@@ -133,10 +133,10 @@ def test_a_rename_that_redis_missed_is_what_every_process_reads_when_it_is_back(
             with (
                 a_follower(there.url, token, f"event:{event}") as follower,
                 away(valkey),
-                overheard(admin_url) as told,
+                overheard(admin_url) as messages,
             ):
                 rename_at(here, tenant, new_name)
-                eventually(lambda: any(name_in_redis in each for each in told))
+                eventually(lambda: any(name_in_redis in each for each in messages))
                 # What is told later is heard later; then the rename was heard, but not read.
                 gate = a_gate(code=f"gate-{new_name.lower()}")
                 client.post(f"/api/events/{event}/gates", json=gate).raise_for_status()

@@ -1,4 +1,4 @@
-"""PostgreSQL goes away while people stand at the gate."""
+"""PostgreSQL is away while people stand at the gate."""
 
 import asyncio
 

@@ -131,9 +131,9 @@ def test_a_rename_that_the_other_could_not_hear_is_read_once_it_listens_again(
         end_every_listener(admin_url)
         # Its jobs may have the connection that it kept, and then it gets no other.
         renamed = {"name": "Unheard"}
-        with overheard(admin_url) as told:
+        with overheard(admin_url) as messages:
             eventually(lambda: writer.patch("/api/organization", json=renamed).is_success)
-            eventually(lambda: any(str(tenant.id) in each for each in told))  # but to neither
+            eventually(lambda: any(str(tenant.id) in each for each in messages))  # but to neither
         ask(admin_url, f"ALTER DATABASE {database_name} CONNECTION LIMIT -1")
         eventually(lambda: "Unheard" in reader.get("/api/organization").text)
 

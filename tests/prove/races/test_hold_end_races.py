@@ -60,7 +60,7 @@ async def evening(
 on_two_nodes = pytest.mark.parametrize("evening", ["two nodes"], indirect=True)
 
 
-class NewAuditEntries:
+class HoldActions:
     """What can be done to one hold, through the actions."""
 
     def __init__(self, evening: Evening, who: Customer) -> None:
@@ -98,7 +98,7 @@ async def test_a_hold_ends_once_whoever_ends_it(evening_at_its_end: Evening):
     """Two give it up and two sweep it away, while somebody takes the seat, which is free."""
     evening = evening_at_its_end
     here, there = evening.nodes
-    anna, ben = (NewAuditEntries(evening, who) for who in await evening.crowd(2))
+    anna, ben = (HoldActions(evening, who) for who in await evening.crowd(2))
     taken = 0
     for round_ in range(ROUNDS):
         seat = f"A{round_ % 10 + 1}"
@@ -136,7 +136,7 @@ async def test_a_hold_that_has_time_left_is_given_up_once_or_prolonged_before(
 ):
     evening = evening_at_its_end
     here, there = evening.nodes
-    [anna] = (NewAuditEntries(evening, who) for who in await evening.crowd(1))
+    [anna] = (HoldActions(evening, who) for who in await evening.crowd(1))
     for round_ in range(ROUNDS):
         booking = await anna.hold(here, f"A{round_ % 10 + 1}", places=1)
         seat_hold, place_hold = (hold.hold_id for hold in booking.holds)
@@ -171,7 +171,7 @@ async def test_at_the_moment_it_ends_a_hold_is_prolonged_or_taken_and_never_both
     """For one node it has just ended, for the other it has a moment left."""
     evening = evening_at_its_end
     here, there = evening.nodes
-    anna, ben = (NewAuditEntries(evening, who) for who in await evening.crowd(2))
+    anna, ben = (HoldActions(evening, who) for who in await evening.crowd(2))
     prolonged = 0
     for round_ in range(ROUNDS):
         seat = f"A{round_ % 10 + 1}"
@@ -202,7 +202,7 @@ async def test_a_hold_whose_seat_was_taken_while_it_was_prolonged_is_over(
     """The tightest of these: it is seen with a moment left, and taken before that is written."""
     evening = evening_at_its_end
     here, there = evening.nodes
-    anna, ben = (NewAuditEntries(evening, who) for who in await evening.crowd(2))
+    anna, ben = (HoldActions(evening, who) for who in await evening.crowd(2))
     booking = await anna.hold(here, "A1")
     evening.move(FIVE_MINUTES)
     async with here.database.transaction(evening.event.tenant.id) as tx:
@@ -226,7 +226,7 @@ async def test_control_who_prolongs_without_looking_has_a_hold_of_anothers_seat(
 ):
     evening = evening_at_its_end
     here, there = evening.nodes
-    anna, ben = (NewAuditEntries(evening, who) for who in await evening.crowd(2))
+    anna, ben = (HoldActions(evening, who) for who in await evening.crowd(2))
     booking = await anna.hold(here, "A1")
     evening.move(FIVE_MINUTES)
     await ben.reserve(here, "A1")
@@ -246,7 +246,7 @@ async def test_control_a_sweep_that_does_not_ask_whose_seat_it_is_takes_it_from_
 ):
     evening = evening_at_its_end
     here, _ = evening.nodes
-    anna, ben = (NewAuditEntries(evening, who) for who in await evening.crowd(2))
+    anna, ben = (HoldActions(evening, who) for who in await evening.crowd(2))
     booking = await anna.hold(here, "A1")
     evening.move(FIVE_MINUTES)
     await ben.reserve(here, "A1")
@@ -268,7 +268,7 @@ async def test_who_takes_seats_and_places_goes_in_the_order_of_who_ends_holds_of
     takes the places first waits in a circle."""
     evening = evening_at_its_end
     here, there = evening.nodes
-    anna, ben = (NewAuditEntries(evening, who) for who in await evening.crowd(2))
+    anna, ben = (HoldActions(evening, who) for who in await evening.crowd(2))
     await anna.hold(here, "A1", places=2)
     evening.move(FIVE_MINUTES + TEN_SECONDS + MOMENT)
     async with here.database.transaction(evening.event.tenant.id) as bystander:
@@ -413,7 +413,7 @@ class Visitor:
 
     def __init__(self, number: int, evening: Evening, who: Customer) -> None:
         self.random = luck(f"visitor {number}")
-        self.evening, self.entries = evening, NewAuditEntries(evening, who)
+        self.evening, self.entries = evening, HoldActions(evening, who)
         self.holds: list[UUID] = []
         self.done: Counter[str] = Counter()
 

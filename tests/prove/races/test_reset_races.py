@@ -1,4 +1,4 @@
-"""The venue is declared empty while gates scan and devices bring what they scanned."""
+"""The venue is declared empty while gates scan and devices deliver their scans."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -48,10 +48,10 @@ async def empty(world: World) -> OccupancyReset:
     return await declare_empty(world.services.database, caller, world.event_id, new, None)
 
 
-async def bring(
+async def deliver(
     world: World, device: Device, *tickets: Ticket | None, ago: timedelta = MOMENT
 ) -> None:
-    """What the device let in a moment ago."""
+    """Delivers a scan that let somebody in a moment ago."""
     scans = [await signed(world, device, ticket, ago) for ticket in tickets]
     answer = await send(world, device, signed_batch(device, *scans))
     assert answer.status_code == 200, answer.text
@@ -69,7 +69,7 @@ async def inside_by_tickets(world: World) -> int:
 
 
 @pytest.mark.parametrize("attempt", range(ROUNDS))
-async def test_scans_and_resets_at_the_same_time_leave_the_counts_as_the_scans_say(
+async def test_after_simultaneous_scans_and_resets_the_counts_agree_with_the_scans(
     nodes: tuple[World, World], attempt: int
 ):
     world, other = nodes
@@ -81,10 +81,10 @@ async def test_scans_and_resets_at_the_same_time_leave_the_counts_as_the_scans_s
         *(world.verdict(north, ticket.code) for ticket in tickets[4:8]),
         empty(world),
         *(other.verdict(south, ticket.code, direction="exit") for ticket in tickets[:2]),
-        bring(other, south, *tickets[6:10], None),
+        deliver(other, south, *tickets[6:10], None),
         empty(other),
         *(other.verdict(south, ticket.code) for ticket in tickets[8:]),
-        bring(world, north, *tickets[2:5], None),
+        deliver(world, north, *tickets[2:5], None),
     )
     assert sum(isinstance(each, OccupancyReset) for each in resets) == 2
     assert await differences(world) == []
@@ -98,7 +98,7 @@ async def test_scans_and_resets_at_the_same_time_leave_the_counts_as_the_scans_s
 async def a_delivery_that_is_overtaken(
     world: World, device: Device, monkeypatch: pytest.MonkeyPatch, *tickets: Ticket | None
 ) -> None:
-    """The venue is declared empty after a delivery was decided about, before it is written."""
+    """The venue is declared empty after a delivery was decided, before it is written."""
     commit, is_first = sync_pipeline.commit_history, True
 
     async def late(*given: Any, **more: Any) -> Any:
@@ -109,7 +109,7 @@ async def a_delivery_that_is_overtaken(
         return await commit(*given, **more)
 
     monkeypatch.setattr(sync_pipeline, "commit_history", late)
-    await bring(world, device, *tickets)
+    await deliver(world, device, *tickets)
 
 
 async def test_a_delivery_that_a_reset_overtakes_is_decided_again(
@@ -122,10 +122,10 @@ async def test_a_delivery_that_a_reset_overtakes_is_decided_again(
     assert await differences(world) == []
 
 
-async def test_without_the_look_at_when_the_venue_was_emptied_they_would_stay_inside(
+async def test_control_without_the_check_for_a_reset_they_would_stay_inside(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
-    """The control."""
+    """The control of the test above."""
     write = history_commit.offline.write_plan
 
     async def knowing_all(tx: Any, rows: Any) -> Any:
@@ -142,7 +142,8 @@ async def test_without_the_look_at_when_the_venue_was_emptied_they_would_stay_in
 async def a_scan_between_tickets_and_counts(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> OccupancyReset:
-    """A device brings a scan of before the reset, after its tickets were locked and before its counts."""
+    """A device delivers a scan from before the reset, after its tickets were locked and before its
+    counts."""
     device, [ticket] = await world.device(), await world.tickets(1)
     lock, is_first = occupancy_resets.store.lock_counts, True
 
@@ -150,14 +151,14 @@ async def a_scan_between_tickets_and_counts(
         nonlocal is_first
         if is_first:
             is_first = False
-            await bring(world, device, ticket, ago=LONG_AGO)
+            await deliver(world, device, ticket, ago=LONG_AGO)
         await lock(*given)
 
     monkeypatch.setattr(occupancy_resets.store, "lock_counts", late)
     return await empty(world)
 
 
-async def test_nobody_is_missed_who_became_known_between_tickets_and_counts(
+async def test_a_scan_that_arrives_between_tickets_and_counts_is_not_missed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     reset = await a_scan_between_tickets_and_counts(world, monkeypatch)
@@ -166,10 +167,10 @@ async def test_nobody_is_missed_who_became_known_between_tickets_and_counts(
     assert await differences(world) == []
 
 
-async def test_without_looking_twice_somebody_would_be_missed(
+async def test_control_without_the_second_look_a_scan_would_be_missed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
-    """The control."""
+    """The control of the test above."""
 
     async def nobody(*_: object) -> bool:
         return False

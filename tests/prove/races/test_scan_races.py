@@ -47,7 +47,7 @@ ROUNDS = rounds(short=2, full=8)
 
 @dataclass
 class Venue:
-    """One world, as each node sees it."""
+    """One event, as each node sees it."""
 
     world: World
     nodes: list[Services]
@@ -94,14 +94,15 @@ on_two_nodes = pytest.mark.parametrize("venue", ["two nodes"], indirect=True)
 
 
 async def test_one_ticket_at_fifty_gates_enters_once(venue: Venue):
-    """With caches that know nothing of it yet, and again with what they know by then."""
+    """The nodes' caches know nothing of the ticket at first; the second round runs with what they know by
+    then."""
     world = venue.world
     for number in range(1, ROUNDS + 1):
         ticket = await world.ticket(f"A{2 * number - 1}")
         code = await world.barcode(ticket) if number % 2 else ticket.code
         answers = await venue.all_at_once(code, world.devices)
-        told = Counter(answer.get("reason", answer["status"]) for answer in answers)
-        assert told == {"admitted": 1, "already_scanned": 49}
+        verdicts = Counter(answer.get("reason", answer["status"]) for answer in answers)
+        assert verdicts == {"admitted": 1, "already_scanned": 49}
         again = await venue.all_at_once(code, world.devices)
         assert Counter(answer.get("reason") for answer in again) == {"already_scanned": 50}
         assert (await world.inside())["event"] == number
@@ -116,8 +117,8 @@ async def test_one_ticket_at_fifty_gates_enters_once(venue: Venue):
 
 
 @pytest.fixture
-def both_have_looked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two batches that are decided after both have been read."""
+def both_have_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two batches are decided only after both have been read."""
     looked, load = asyncio.Barrier(2), ScanPipeline._load
 
     async def load_together(
@@ -133,26 +134,28 @@ def both_have_looked(monkeypatch: pytest.MonkeyPatch) -> None:
             with contextlib.suppress(asyncio.BrokenBarrierError):
                 async with asyncio.timeout(20):
                     await looked.wait()
-                await looked.abort()  # who tries again does not wait for anybody
+                await looked.abort()  # a second attempt does not wait for anybody
         return facts
 
     monkeypatch.setattr(ScanPipeline, "_load", load_together)
 
 
 @on_two_nodes
-async def test_of_two_who_saw_the_same_one_looks_again(venue: Venue, both_have_looked: None):
+async def test_of_two_batches_that_saw_the_same_ticket_one_decides_again(
+    venue: Venue, both_have_read: None
+):
     world, ticket = venue.world, await venue.world.ticket("A1")
     answers = await venue.all_at_once(ticket.code, world.devices[:2])
-    told = Counter(answer.get("reason", answer["status"]) for answer in answers)
-    assert told == {"admitted": 1, "already_scanned": 1}
+    verdicts = Counter(answer.get("reason", answer["status"]) for answer in answers)
+    assert verdicts == {"admitted": 1, "already_scanned": 1}
     assert (await world.inside())["event"] == 1
 
 
 @on_two_nodes
 async def test_control_without_the_check_a_ticket_enters_twice(
-    venue: Venue, both_have_looked: None, monkeypatch: pytest.MonkeyPatch
+    venue: Venue, both_have_read: None, monkeypatch: pytest.MonkeyPatch
 ):
-    """Who only looks before they write: both nodes see a ticket that nobody has come with."""
+    """Without the check both nodes see a ticket that nobody has come with, and both write."""
 
     def as_if_locked(ticket: ScannedTicket) -> Attendance:
         return msgspec.structs.replace(attendance_of(ticket), seen=None)
@@ -164,7 +167,9 @@ async def test_control_without_the_check_a_ticket_enters_twice(
 
 
 @on_two_nodes
-async def test_of_two_who_saw_the_last_place_one_looks_again(venue: Venue, both_have_looked: None):
+async def test_of_two_batches_that_saw_the_last_place_one_decides_again(
+    venue: Venue, both_have_read: None
+):
     world, gate = venue.world, venue.world.gates[0]
     async with world.services.database.transaction(world.tenant.id) as tx:
         await tx.run("UPDATE gate SET hard_capacity_limit = 1")
@@ -177,13 +182,13 @@ async def test_of_two_who_saw_the_last_place_one_looks_again(venue: Venue, both_
         answer = await venue.clients[number].post("/api/scans", json=body, headers=headers)
         return answer.json().get("reason", answer.json()["status"])
 
-    told = await asyncio.gather(scan(0), scan(1))
-    assert Counter(told) == {"admitted": 1, "gate_at_capacity": 1}
+    verdicts = await asyncio.gather(scan(0), scan(1))
+    assert Counter(verdicts) == {"admitted": 1, "gate_at_capacity": 1}
     assert (await world.inside())["gate-0"] == 1
 
 
 async def test_the_same_scan_sent_fifty_times_at_once_is_one_scan(venue: Venue):
-    """A device that hears nothing sends again, perhaps to another node."""
+    """A device without an answer sends the scan again, perhaps to another node."""
     world, device = venue.world, venue.world.devices[0]
     for number in range(ROUNDS):
         ticket = await world.ticket(f"A{2 * number + 1}")
@@ -203,7 +208,7 @@ async def test_the_same_scan_sent_fifty_times_at_once_is_one_scan(venue: Venue):
         assert len(entries) == 1
 
 
-async def test_a_gate_with_a_limit_never_lets_in_more(venue: Venue):
+async def test_a_gate_with_a_limit_never_admits_more(venue: Venue):
     world = venue.world
     async with world.services.database.transaction(world.tenant.id) as tx:
         await tx.run("UPDATE gate SET hard_capacity_limit = 7")
@@ -217,15 +222,15 @@ async def test_a_gate_with_a_limit_never_lets_in_more(venue: Venue):
         answer = await client.post("/api/scans", json=body, headers=device.headers)
         return answer.json().get("reason", answer.json()["status"])
 
-    told = await asyncio.gather(
+    verdicts = await asyncio.gather(
         *(scan(number, ticket.code) for number, ticket in enumerate(tickets))
     )
-    assert Counter(told) == {"admitted": 7, "gate_at_capacity": DEVICES - 7}
+    assert Counter(verdicts) == {"admitted": 7, "gate_at_capacity": DEVICES - 7}
     assert (await world.inside())["gate-0"] == 7
 
 
-async def test_voiding_and_scanning_at_once_leaves_one_truth(venue: Venue):
-    """Either somebody was in before it was void, or nobody comes in with it."""
+async def test_a_simultaneous_void_and_scan_agree(venue: Venue):
+    """Either somebody was in before the ticket was void, or nobody comes in with it."""
     world = venue.world
     for number in range(ROUNDS):
         ticket = await world.ticket(f"A{2 * number + 1}")
@@ -237,7 +242,7 @@ async def test_voiding_and_scanning_at_once_leaves_one_truth(venue: Venue):
         [kept] = await world.rows("SELECT * FROM ticket WHERE id = $1", ticket.id)
         assert kept["status"] == "voided"
         assert kept["scan_count"] == len(admitted)
-        async with asyncio.timeout(20):  # the other node hears of it a moment later
+        async with asyncio.timeout(20):  # the other node learns of it a moment later
             while True:
                 later = await venue.all_at_once(ticket.code, world.devices[:4])
                 reasons = {answer["reason"] for answer in later}
@@ -246,7 +251,7 @@ async def test_voiding_and_scanning_at_once_leaves_one_truth(venue: Venue):
                     break
 
 
-async def test_annulling_and_scanning_at_once_keeps_the_counts(venue: Venue):
+async def test_a_simultaneous_annulment_and_scan_keep_the_counts(venue: Venue):
     world, caller = venue.world, venue.world.tenant.caller("gate_supervisor")
     for number in range(ROUNDS):
         ticket = await world.ticket(f"A{2 * number + 1}")
@@ -267,7 +272,7 @@ async def test_annulling_and_scanning_at_once_keeps_the_counts(venue: Venue):
 
 
 @on_two_nodes
-async def test_who_is_let_in_by_hand_makes_no_room_for_others(
+async def test_an_override_makes_no_room_for_others(
     venue: Venue, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ):
     """One who counts inside already, in a batch with somebody for whom there is one place; which
@@ -283,6 +288,7 @@ async def test_who_is_let_in_by_hand_makes_no_room_for_others(
             caller=world.tenant.caller("gate_supervisor"),
             by=Override(world.gates[0].id, "known to me"),
             scan_id=uuid4(),
+            sent_id="",
             audit_id=uuid4(),
             text=code,
             presented=read_presented(code),
@@ -293,7 +299,7 @@ async def test_who_is_let_in_by_hand_makes_no_room_for_others(
 
     first, second = (node.scans for node in venue.nodes)
     await first.submit(request_for(inside))
-    request.getfixturevalue("both_have_looked")
+    request.getfixturevalue("both_have_read")
     written, commit = asyncio.Event(), ScanPipeline._commit
 
     async def the_larger_later(

@@ -1,4 +1,5 @@
-"""Devices that bring scans of the same tickets at the same moment, and gates that are online meanwhile."""
+"""Devices that deliver scans of the same tickets at the same moment, and gates that are online
+meanwhile."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -43,13 +44,13 @@ async def world(services: Services, client: httpx.AsyncClient, tenant: Tenant) -
 async def nodes(
     world: World, database_url: str, clock: MovableClock
 ) -> AsyncIterator[tuple[World, World]]:
-    """What comes to one node at the same moment goes together there; two nodes race."""
+    """Deliveries that reach one node at the same moment share a batch there; only two nodes race."""
     async with another_node(world, database_url, clock) as second:
         yield world, second
 
 
-class Together:
-    """Nobody writes before all have read, the first time that they do."""
+class ReadBarrier:
+    """Nobody writes before all have read, at the first attempt."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, parties: int) -> None:
         self._barrier = asyncio.Barrier(parties)
@@ -65,17 +66,17 @@ class Together:
         monkeypatch.setattr(sync_pipeline, "commit_history", waiting)
 
 
-async def bring_at_once(
+async def deliver_at_once(
     nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Ticket, list[dict[str, Any]]]:
-    """Two devices let somebody in with the same ticket, and bring it at the same moment."""
+    """Two devices let somebody in with the same ticket, and deliver that at the same moment."""
     world = nodes[0]
     [ticket] = await world.tickets(1)
     scans = [
         await signed(world, device, ticket, (10 - number) * MINUTE / 2)
         for number, device in enumerate(world.devices)
     ]
-    Together(monkeypatch, len(world.devices))
+    ReadBarrier(monkeypatch, len(world.devices))
     answers = await asyncio.gather(
         *(
             send(node, device, signed_batch(device, scan))
@@ -92,12 +93,12 @@ async def differences(world: World) -> list[Any]:
 
 
 @pytest.mark.parametrize("attempt", range(ROUNDS))
-async def test_of_two_who_bring_it_at_once_the_earlier_scan_stands(
+async def test_of_two_simultaneous_deliveries_the_earlier_scan_counts(
     nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch, attempt: int
 ):
     world = nodes[0]
     await world.device(world.gates[0]), await world.device(world.gates[1])
-    ticket, (earlier, later) = await bring_at_once(nodes, monkeypatch)
+    ticket, (earlier, later) = await deliver_at_once(nodes, monkeypatch)
     [found] = await conflicts(world)
     assert found["winner"]["id"] == earlier["scan_id"]
     assert found["scan"]["id"] == later["scan_id"]
@@ -108,10 +109,10 @@ async def test_of_two_who_bring_it_at_once_the_earlier_scan_stands(
     assert await differences(world) == []
 
 
-async def test_without_the_look_at_what_was_seen_both_would_stand(
+async def test_control_without_the_check_for_changed_tickets_both_would_count(
     nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch
 ):
-    """The control."""
+    """The control of the test above."""
     world = nodes[0]
     change = HistoryPlanner.change
 
@@ -120,16 +121,17 @@ async def test_without_the_look_at_what_was_seen_both_would_stand(
 
     monkeypatch.setattr(HistoryPlanner, "change", unseen)
     await world.device(world.gates[0]), await world.device(world.gates[1])
-    await bring_at_once(nodes, monkeypatch)
+    await deliver_at_once(nodes, monkeypatch)
     assert await conflicts(world) == []
     assert (await world.inside())["event"] == 2
 
 
 @pytest.mark.parametrize("attempt", range(ROUNDS))
-async def test_a_gate_that_is_online_and_a_device_that_brings_the_same_ticket(
+async def test_an_online_scan_and_a_delivery_of_the_same_ticket_at_the_same_moment(
     world: World, monkeypatch: pytest.MonkeyPatch, attempt: int
 ):
-    """Either we knew of it and turned the second away, or we did not and it is a conflict."""
+    """Either the server knew of the delivered scan and denied the second, or it did not and there is a
+    conflict."""
     north, south = await world.device(world.gates[0]), await world.device(world.gates[1])
     [ticket] = await world.tickets(1)
     scan = await signed(world, north, ticket, MINUTE)
@@ -153,30 +155,30 @@ async def test_a_gate_that_is_online_and_a_device_that_brings_the_same_ticket(
 
 
 @pytest.mark.parametrize("attempt", range(ROUNDS))
-async def test_the_same_batch_at_two_nodes_is_taken_once(
+async def test_the_same_batch_at_two_nodes_is_stored_once(
     nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch, attempt: int
 ):
     world, second = nodes
     device, [ticket] = await world.device(), await world.tickets(1)
-    Together(monkeypatch, 2)
+    ReadBarrier(monkeypatch, 2)
     body = signed_batch(device, await signed(world, device, ticket))
     answers = await asyncio.gather(send(world, device, body), send(second, device, body))
-    told = [answer.json() for answer in answers]
-    assert sorted("message" in each for each in told) == [False, True]
-    for each in told:
+    replies = [answer.json() for answer in answers]
+    assert sorted("message" in each for each in replies) == [False, True]
+    for each in replies:
         each.pop("message", None), each.pop("server_time")
-    assert told[0] == told[1]
+    assert replies[0] == replies[1]
     [kept] = await world.rows("SELECT count(*) FROM scan")
     assert kept["count"] == 1
 
 
 @pytest.mark.parametrize("attempt", range(ROUNDS))
-async def test_the_same_scan_in_two_batches_at_once_is_kept_once(
+async def test_the_same_scan_in_two_simultaneous_batches_is_stored_once(
     nodes: tuple[World, World], monkeypatch: pytest.MonkeyPatch, attempt: int
 ):
     world = nodes[0]
     device, [ticket] = await world.device(), await world.tickets(1)
-    Together(monkeypatch, 2)
+    ReadBarrier(monkeypatch, 2)
     scan = await signed(world, device, ticket)
     answers = await asyncio.gather(
         *(send(node, device, signed_batch(device, scan)) for node in nodes)
@@ -185,8 +187,8 @@ async def test_the_same_scan_in_two_batches_at_once_is_kept_once(
     assert (await world.inside())["event"] == 1
 
 
-async def test_whole_queues_and_signed_batches_and_gates_at_once(world: World):
-    """Nothing is lost, nothing counts twice, and one entry of each ticket stands."""
+async def test_simultaneous_whole_queues_signed_batches_and_online_scans(world: World):
+    """Nothing is lost, nothing counts twice, and one entry of each ticket is admitted."""
     tickets = await world.tickets(20)
     devices = [await world.device(world.gates[n % 2], name=f"Device {n}") for n in range(6)]
     queues = [
@@ -221,8 +223,8 @@ async def test_whole_queues_and_signed_batches_and_gates_at_once(world: World):
     assert await differences(world) == []
 
 
-async def test_what_comes_together_goes_together_and_each_hears_of_its_own(world: World):
-    """Ten devices with scans of the same tickets, a batch twice, one that is refused, one bad scan."""
+async def test_simultaneous_deliveries_share_a_batch_and_each_gets_its_own_answer(world: World):
+    """Ten deliveries with scans of the same tickets: one batch twice, one that is refused, one bad scan."""
     tickets = await world.tickets(5)
     devices = [await world.device(world.gates[n % 2], name=f"Device {n}") for n in range(8)]
     bodies = [
@@ -246,14 +248,14 @@ async def test_what_comes_together_goes_together_and_each_hears_of_its_own(world
         200,
         200,
     ]
-    told = [answer.json() for answer in answers if answer.status_code == 200]
+    replies = [answer.json() for answer in answers if answer.status_code == 200]
     for each, (_, body) in zip(
-        told, (pair for pair in sent if pair[1] is not bodies[3]), strict=True
+        replies, (pair for pair in sent if pair[1] is not bodies[3]), strict=True
     ):
         ids = {scan["scan_id"] for scan in body["scans"]}
         assert {*each["processed"], *(a["scan_id"] for a in each["rejected"])} == ids
         assert all({a["scan_id"], a["winner_scan_id"]} & ids for a in each["conflicts"])
-    assert [len(each["rejected"]) for each in told] == [0, 0, 0, 0, 1, 0, 0, 0]
+    assert [len(each["rejected"]) for each in replies] == [0, 0, 0, 0, 1, 0, 0, 0]
     [kept] = await world.rows("SELECT count(*) FROM scan")
     assert kept["count"] == 7 * 5 - 1
     assert (await world.inside())["event"] == 34

@@ -1,5 +1,5 @@
-"""Evenings on which more happens than scans: tickets are voided and reissued, admissions annulled, devices
-taken away, clocks are wrong, and a restored device brings everything again."""
+"""Evenings with more than scans: tickets are voided and reissued, admissions annulled, devices moved away,
+clocks are wrong, and a restored device delivers everything again."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from tests.prove.walks.evenings import (
     Happening,
     Made,
     anywhere,
-    bring_all,
+    deliver_all,
     deliveries_of,
     seconds,
 )
@@ -27,9 +27,9 @@ from tests.scanning.support import World
 from tests.scanning.sync_support import take_second_looks
 
 TAKEN_AWAY_S = 450
-"""When the last of the devices is taken to another event; it goes on scanning all the same."""
+"""When the last device is moved to another event; it goes on scanning all the same."""
 FUTURE_S = 20_000
-"""Of scans that claim a moment after all deliveries but the last."""
+"""The offset of scans that claim a moment after all deliveries but the last."""
 HAPPENING_S = (50, 250, 500, 700)
 JUST_AFTER_S = (50, 70, 270)
 """Moments of scans that arrive before something happens, where their device's clock is ahead, and claim to be
@@ -85,7 +85,7 @@ def sensible(made: Sequence[Made], happenings: Sequence[Happening]) -> list[Made
 
 
 async def prepare(world: World) -> None:
-    """The last gate lets nobody in with these tickets, and the last device leaves in between."""
+    """The last gate admits nobody with these tickets, and the last device leaves in between."""
     await world.rows(
         "UPDATE gate SET allowed_zones = ARRAY[gen_random_uuid()] WHERE id = $1", world.gates[-1].id
     )
@@ -96,7 +96,7 @@ async def prepare(world: World) -> None:
     )
 
 
-async def tell(
+async def play(
     evening: Evening,
     made: Sequence[Made],
     happenings: Sequence[Happening],
@@ -110,7 +110,7 @@ async def tell(
         times.append((happening.second, 0, _later(evening.happen, happening)))
     for delivery in deliveries_of(list(enumerate(made)), luck):
         measured = replace(delivery, is_measured=luck.random() < 0.7)
-        times.append((_arrival(delivery, luck), 1, _later(evening.bring, measured)))
+        times.append((_arrival(delivery, luck), 1, _later(evening.deliver, measured)))
     for number in annulled:
         times.append((luck.choice([600, 1_000, 3_000]), 2, _later(evening.annul, number)))
     times.append((luck.choice(LOOKS_S), 3, _later(take_second_looks, evening.world)))
@@ -119,7 +119,7 @@ async def tell(
         evening.at(second)
         await do()
     evening.at(FUTURE_S + LATE.total_seconds())
-    await bring_all(evening, _restored(made, luck), luck)
+    await deliver_all(evening, _restored(made, luck), luck)
     await accept_all(evening)
     if luck.random() < 0.5:
         await take_second_looks(evening.world)
@@ -146,7 +146,7 @@ def _earliest(made: Made) -> float:
 
 
 def _restored(made: Sequence[Made], luck: Random) -> list[Delivery]:
-    """One of the devices brings everything again."""
+    """One of the devices delivers everything again."""
     device = luck.randrange(DEVICES)
     scans = [(number, each) for number, each in enumerate(made) if each.device == device]
     return [Delivery(device, "signed", scans, luck.randrange(2), 1)] if scans else []

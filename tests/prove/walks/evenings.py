@@ -1,5 +1,5 @@
-"""Evenings that can be told in many ways: the same scans, which become known in any order, by either
-endpoint or from a file, one after the other or at once, at two nodes."""
+"""Evenings that can be played in many ways: the same scans become known in any order, by either address or
+from a file, one after the other or at once, at two nodes."""
 
 import asyncio
 from collections import Counter
@@ -24,13 +24,13 @@ from voelgoed.ticketing.model.tickets import Ticket
 
 TICKETS, DEVICES = 2, 3
 MIDNIGHT_S = 450
-"""After the start of an evening the event's next day begins."""
+"""This long after the start of an evening the event's next day begins."""
 START = SOON + timedelta(hours=5, seconds=-MIDNIGHT_S)
 LATE = timedelta(hours=1)
 LIE_S = -7_200
-"""What a device adds to the offset of its clock that claims a wrong one."""
+"""The error that a device with a false claim adds to the offset of its clock."""
 BUSY_MAX = 50
-"""How often somebody is told to come again shortly."""
+"""The limit of attempts when the server asks a request to come again shortly."""
 
 Form = Literal["signed", "queue", "file"]
 FORMS: tuple[Form, ...] = ("signed", "queue", "file")
@@ -46,26 +46,27 @@ class Made:
     outcome: str = "valid"
     way: str = "entry"
     asked: Literal["no", "unheard", "heard"] = "no"
-    """Whether the server was, and if the device heard its answer or decided alone all the same."""
+    """Whether the server was asked, and if so, whether the device received its answer or decided alone all
+    the same."""
     delay: int = 0
-    """Seconds until it is brought."""
+    """Seconds until the scan is delivered."""
     is_wrong_gate: bool = False
-    """At a gate that lets nobody in with such tickets."""
+    """Whether the gate admits nobody with such tickets."""
     is_new_barcode: bool = False
-    """Of a ticket that was reissued by then: the new one was shown."""
+    """Whether the ticket was reissued by then: the new barcode was shown."""
 
     @property
-    def is_brought(self) -> bool:
+    def is_delivered(self) -> bool:
         return self.asked != "heard"
 
 
 @dataclass(frozen=True)
 class Happening:
-    """Something else of the evening, at a moment of it."""
+    """Another thing that is done on the evening, at a moment of it."""
 
     what: Literal["void", "reissue", "annul"]
     number: int
-    """Of the ticket, or of the scan."""
+    """The number of the ticket, or of the scan."""
     second: float
 
 
@@ -112,13 +113,13 @@ class Delivery:
     scans: list[tuple[int, Made]]
     node: int
     times: int
-    """It is sent, at once."""
+    """How many times it is sent, at the same moment."""
     is_measured: bool = True
-    """The device tells its time with it."""
+    """Whether the device sends its time with it."""
 
 
 class Evening:
-    """Of tickets of its own, at devices whose clocks are off by so many seconds."""
+    """An evening with tickets of its own, at devices whose clocks are off by so many seconds."""
 
     def __init__(
         self,
@@ -128,7 +129,7 @@ class Evening:
         off: Sequence[float],
         lies: Collection[int] = (),
     ) -> None:
-        """`lies` are the devices that claim something else of their clocks than the server measures."""
+        """`lies` are the devices that claim another offset of their clocks than the server measures."""
         self.nodes = nodes
         self.world = nodes[0]
         self.clock = clock
@@ -137,7 +138,7 @@ class Evening:
         self.lies = lies
         self.barcodes: list[str] = []
         self.new_barcodes: dict[int, str] = {}
-        """Of tickets that were reissued."""
+        """The new barcodes of tickets that were reissued."""
         self.annulled: set[int] = set()
         self.ids: dict[str, int] = {}
         self.imports: list[dict[str, Any]] = []
@@ -146,7 +147,7 @@ class Evening:
         self.barcodes = [await self.world.barcode(ticket) for ticket in self.tickets]
 
     def barcode(self, made: Made) -> str:
-        """What was shown."""
+        """The text that was shown."""
         old = self.barcodes[made.ticket]
         return self.new_barcodes.get(made.ticket, old) if made.is_new_barcode else old
 
@@ -162,7 +163,7 @@ class Evening:
             self.new_barcodes[happening.number] = reissued.barcode
 
     async def annul(self, number: int) -> bool:
-        """Whether there was an admission to annul."""
+        """Annuls an admission; returns whether there was one."""
         path = f"/api/scanning/scans/{self.scan_id(number)}/annulment"
         answer = await self.world.ask("POST", path, {"reason": "turnstile"})
         assert answer.status_code in (204, 404, 409), answer.text
@@ -174,7 +175,7 @@ class Evening:
         self.clock.ahead = START - STOPPED_AT + timedelta(seconds=second)
 
     def scan_id(self, number: int) -> str:
-        """In the order of their numbers, however often the evening is told."""
+        """Ids in the order of the scans' numbers, the same however often the evening is played."""
         scan_id = str(UUID(int=(self.tickets[0].id.int & ~0xFFFF) + number))
         self.ids[scan_id] = number
         return scan_id
@@ -186,8 +187,8 @@ class Evening:
         answer = await self.world.scan(device, self.barcode(made), **more)
         assert answer.status_code in (200, 422), answer.text
 
-    async def bring(self, delivery: Delivery) -> None:
-        """Whoever is told that others are at work comes again."""
+    async def deliver(self, delivery: Delivery) -> None:
+        """Delivers, and repeats while the server answers that others are at work."""
         send = {"signed": self._signed, "queue": self._queue, "file": self._file}[delivery.form]
         await send(delivery)
 
@@ -262,7 +263,7 @@ class Evening:
         return {"X-Device-Time": iso(self.clock.now() - self.off[delivery.device])}
 
     async def tables(self) -> dict[str, Any]:
-        """What there is in the end, told without the ids of this evening."""
+        """The final tables, without the ids of this evening."""
         names = {ticket.id: number for number, ticket in enumerate(self.tickets)}
         tickets = await self.world.rows(
             """
@@ -281,7 +282,7 @@ class Evening:
         )
         return {
             "tickets": sorted((names[row.pop("id")], *_since(row)) for row in tickets),
-            "scans": await self.standings(),
+            "scans": await self.resolutions(),
             "conflicts": sorted(
                 (
                     row["kind"],
@@ -294,8 +295,8 @@ class Evening:
             ),
         }
 
-    async def standings(self) -> list[tuple[Any, ...]]:
-        """When each scan was made, and how it stands."""
+    async def resolutions(self) -> list[tuple[Any, ...]]:
+        """The moment of each scan, and its resolution."""
         found: list[tuple[Any, ...]] = []
         for ticket in self.tickets:
             rows = await self.world.rows(
@@ -306,8 +307,8 @@ class Evening:
             for row in (await self.world.ask("GET", path)).json()["data"]:
                 if row["annulled_at"] is not None:
                     continue
-                told = (row["status"], row["reason_denied"], row["entry_number"])
-                found.append((self.ids[row["id"]], made[row["id"]], *told))
+                seen = (row["status"], row["reason_denied"], row["entry_number"])
+                found.append((self.ids[row["id"]], made[row["id"]], *seen))
         return sorted(found, key=str)
 
 
@@ -350,13 +351,13 @@ def gained(before: Counter[Any], after: Counter[Any]) -> list[Any]:
 def deliveries_of(
     made: Sequence[tuple[int, Made]], luck: Random, forms: Sequence[Form] = FORMS
 ) -> list[Delivery]:
-    """Some way for every scan, sometimes two, some split into batches, in some order, some of them
-    twice."""
+    """Delivers each scan in some way, sometimes in two, split into batches somehow, in some order, some of
+    them twice."""
     deliveries: list[Delivery] = []
     for device in range(DEVICES):
         left: dict[Form, list[tuple[int, Made]]] = {form: [] for form in forms}
         for each in made:
-            if each[1].device == device and each[1].is_brought:
+            if each[1].device == device and each[1].is_delivered:
                 for form in luck.sample(forms, k=min(luck.choice([1, 1, 2]), len(forms))):
                     left[form].append(each)
         for form, scans in left.items():
@@ -374,13 +375,13 @@ def deliveries_of(
     return deliveries
 
 
-async def bring_all(evening: Evening, deliveries: Sequence[Delivery], luck: Random) -> None:
-    """Some one after the other, some at once; and then all that came from files is accepted."""
+async def deliver_all(evening: Evening, deliveries: Sequence[Delivery], luck: Random) -> None:
+    """Sends some deliveries one after the other, some at once; and then all files are accepted."""
     left = list(deliveries)
     while left:
         some = luck.choice([1, 1, 2, 4])
         wave, left = left[:some], left[some:]
-        await asyncio.gather(*(evening.bring(each) for each in wave))
+        await asyncio.gather(*(evening.deliver(each) for each in wave))
     unreviewed = {each["batch_id"]: each for each in evening.imports}
     reviews = [
         evening.accept(each) for each in luck.sample(list(unreviewed.values()), k=len(unreviewed))

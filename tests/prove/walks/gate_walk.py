@@ -1,4 +1,4 @@
-"""Whatever can happen at the gates, at random."""
+"""A random walk over everything that can happen at the gates."""
 
 import random
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Whatever happens at the gates, the report on who came is what the counters say."""
+"""Whatever happens at the gates, the report on attendance agrees with the counters."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from tests.reporting.support import (
 )
 from tests.scanning.recovery_support import recover
 from tests.scanning.support import a_world
-from tests.scanning.sync_support import bring, offline, signed, sync
+from tests.scanning.sync_support import deliver, offline, signed, sync
 from tests.support import MovableClock, Tenant
 from voelgoed.infra.rate_limit import Limit
 from voelgoed.reporting.actions.no_shows import report_no_shows
@@ -24,8 +24,8 @@ STEPS = 120
 
 
 class OfflineGateWalk(GateWalk):
-    """With devices that are alone for a while, and bring later what they did, by either way or by a
-    file that nobody has looked at."""
+    """A gate walk with devices that are offline for a while and deliver their scans later, by either
+    address or by a file that nobody has reviewed."""
 
     async def step(self) -> None:
         if self.random.random() < 0.35:
@@ -42,7 +42,7 @@ class OfflineGateWalk(GateWalk):
         way = luck.choice(["entry", "entry", "exit"])
         form = luck.choice(["signed", "queue", "file"])
         if form == "queue":
-            await bring(world, device, offline(world, ticket.code, ago, direction=way, **more))
+            await deliver(world, device, offline(world, ticket.code, ago, direction=way, **more))
             return
         scan = await signed(world, device, ticket, ago, direction=way, **more)
         await log_in_again(world)
@@ -50,7 +50,7 @@ class OfflineGateWalk(GateWalk):
 
 
 @pytest.mark.parametrize("seed", seeds(short=2, full=50))
-async def test_whatever_happens_at_the_gates_the_report_is_what_the_counters_say(
+async def test_the_attendance_report_agrees_with_the_counters_whatever_happens(
     services: Services,
     client: httpx.AsyncClient,
     tenant: Tenant,
@@ -69,8 +69,8 @@ async def test_whatever_happens_at_the_gates_the_report_is_what_the_counters_say
             await require_as_counted(world, await found_in(world, 5))
     for minutes in (1, 5, 15, 60):
         await require_as_counted(world, await found_in(world, minutes))
-    came = await report_no_shows(services.reports, tenant.caller("box_office"), world.event_id)
-    require_no_shows_add_up(came)
+    absent = await report_no_shows(services.reports, tenant.caller("box_office"), world.event_id)
+    require_no_shows_add_up(absent)
     did = set(walk.did)
     assert {"scan", "alone"} < did
     assert did & {"admit", "annul"}, "one of them is missing in one walk of fifty"

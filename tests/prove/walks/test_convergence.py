@@ -1,4 +1,4 @@
-"""What is in the tables in the end depends on which scans there were, not on when they became known."""
+"""The final tables depend on the set of scans, not on when they became known."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -20,9 +20,9 @@ from tests.prove.walks.busy_evenings import (
     happenings_to_tickets,
     liars,
     made_alone,
+    play,
     prepare,
     sensible,
-    tell,
 )
 from tests.prove.walks.evenings import (
     DEVICES,
@@ -35,8 +35,8 @@ from tests.prove.walks.evenings import (
     Happening,
     Made,
     alone,
-    bring_all,
     counts,
+    deliver_all,
     deliveries_of,
     gained,
     heard,
@@ -45,7 +45,7 @@ from tests.prove.walks.evenings import (
     unheard,
 )
 from tests.scanning.support import World, a_world
-from tests.scanning.sync_support import bring, conflicts, offline, signed, sync
+from tests.scanning.sync_support import conflicts, deliver, offline, signed, sync
 from tests.seating.race_support import a_node
 from tests.support import STOPPED_AT, MovableClock, a_client, a_tenant
 from voelgoed.infra.rate_limit import Limit
@@ -72,7 +72,7 @@ async def nodes(
     clock: MovableClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[list[Node]]:
-    """Two, so that what comes at once is not always taken in together."""
+    """Two nodes, so that simultaneous deliveries do not always share a batch."""
     async with (
         a_node(database_url, clock, master_key=MASTER_KEY) as other,
         serving(other) as url,
@@ -87,7 +87,7 @@ async def nodes(
 async def an_event(
     nodes: Sequence[Node], clock: MovableClock, rules: dict[str, Any], gates: int = 2
 ) -> list[World]:
-    """As each node sees it."""
+    """An event, as each node sees it."""
     clock.ahead = START - STOPPED_AT
     [(services, client), (other, line)] = nodes
     tenant = await a_tenant(services, "acme")
@@ -104,7 +104,7 @@ async def an_event(
     rules=types,
     seed=st.integers(0, 2**32),
 )
-async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_the_same(
+async def test_the_tables_are_the_same_in_every_way_and_order_in_which_scans_become_known(
     nodes: list[Node],
     clock: MovableClock,
     made: list[Made],
@@ -112,12 +112,12 @@ async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_t
     rules: dict[str, Any],
     seed: int,
 ):
-    """Gates that are online ask while the others are alone. Afterwards devices bring what they did, or
-    somebody does with a file."""
+    """Online gates ask while the others are alone. Afterwards the devices deliver their scans, or a person
+    imports a file."""
     worlds = await an_event(nodes, clock, rules)
     [world, _] = worlds
     sold = await world.tickets(TICKETS * TELLINGS)
-    told: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for again in range(TELLINGS):
         luck = Random(seed + again)
         evening = Evening(worlds, clock, sold[again * TICKETS :][:TICKETS], off)
@@ -128,10 +128,10 @@ async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_t
                 evening.at(each.second)
                 await evening.ask(number, each)
         evening.at(LATE.total_seconds())
-        await bring_all(evening, deliveries_of(list(enumerate(made)), luck), luck)
-        told.append(await evening.tables() | {"counts": gained(before, await counts(world))})
+        await deliver_all(evening, deliveries_of(list(enumerate(made)), luck), luck)
+        results.append(await evening.tables() | {"counts": gained(before, await counts(world))})
         assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
-    assert told[0] == told[1] == told[2]
+    assert results[0] == results[1] == results[2]
 
 
 @examples(short=8, full=300)
@@ -145,7 +145,7 @@ async def test_whatever_becomes_known_in_whatever_way_and_order_the_tables_are_t
     checkpoint_after=st.sampled_from([2, 100]),
     seed=st.integers(0, 2**32),
 )
-async def test_whatever_else_happens_on_the_evening_the_tables_are_the_same(
+async def test_the_tables_are_the_same_whatever_else_happens_on_the_evening(
     nodes: list[Node],
     clock: MovableClock,
     made: list[Made],
@@ -157,26 +157,26 @@ async def test_whatever_else_happens_on_the_evening_the_tables_are_the_same(
     checkpoint_after: int,
     seed: int,
 ):
-    """Tickets are voided and reissued, admissions annulled, a device scans on after it was taken away, clocks
-    are wrong, some scans claim the future, and a restored device brings everything again."""
+    """Tickets are voided and reissued, admissions annulled, a device scans on after it was moved away,
+    clocks are wrong, some scans claim the future, and a restored device delivers everything again."""
     worlds = await an_event(nodes, clock, rules, gates=3)
     [world, _] = worlds
     await prepare(world)
     sold = await world.tickets(TICKETS * TELLINGS)
     made = sensible(made, happenings)
     gone = [number for number in annulled if number < len(made)]
-    told: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(history_plan, "CHECKPOINT_AFTER", checkpoint_after)
         for again in range(TELLINGS):
             evening = Evening(worlds, clock, sold[again * TICKETS :][:TICKETS], off, lies)
             await evening.begin()
             before = await counts(world)
-            tables = await tell(evening, made, happenings, gone, Random(seed + again))
-            told.append(tables | {"counts": gained(before, await counts(world))})
+            tables = await play(evening, made, happenings, gone, Random(seed + again))
+            results.append(tables | {"counts": gained(before, await counts(world))})
             database = world.services.database
             assert await recount_event(database, world.tenant.id, world.event_id) == []
-    assert told[0] == told[1] == told[2]
+    assert results[0] == results[1] == results[2]
 
 
 @examples(short=8, full=300)
@@ -189,7 +189,7 @@ async def test_whatever_else_happens_on_the_evening_the_tables_are_the_same(
     checkpoint_after=st.sampled_from([2, 100]),
     seed=st.integers(0, 2**32),
 )
-async def test_with_gates_online_in_between_all_is_as_if_told_at_once(
+async def test_with_gates_online_in_between_all_is_as_if_delivered_together(
     nodes: list[Node],
     clock: MovableClock,
     made: list[Made],
@@ -200,8 +200,8 @@ async def test_with_gates_online_in_between_all_is_as_if_told_at_once(
     checkpoint_after: int,
     seed: int,
 ):
-    """What a gate that was online answered depends on what was known then. Given who was let in, the
-    rest does not: the same scans, all of them brought by devices together, give the same."""
+    """The answers of an online gate depend on what was known then. Given who was let in, the rest does not:
+    the same scans, all of them delivered by devices together, give the same tables."""
     worlds = await an_event(nodes, clock, rules, gates=3)
     [world, _] = worlds
     await prepare(world)
@@ -224,7 +224,7 @@ async def test_with_gates_online_in_between_all_is_as_if_told_at_once(
             second.at(happening.second)
             await second.happen(happening)
         second.at(LATE.total_seconds())
-        await bring_all(second, deliveries_of(passed, luck), luck)
+        await deliver_all(second, deliveries_of(passed, luck), luck)
         await accept_all(second)
         for number in first.annulled:
             await second.annul(number)
@@ -238,7 +238,8 @@ async def test_with_gates_online_in_between_all_is_as_if_told_at_once(
 async def _live(
     evening: Evening, made: Sequence[Made], happenings: Sequence[Happening], luck: Random
 ) -> None:
-    """Everything at its time: what happens to tickets first, then what is asked, then what is brought."""
+    """Everything happens at its time: first what is done to tickets, then online requests, then
+    deliveries."""
     times = [(at, number, 1 if is_asked else 2) for at, number, is_asked in _in_time(made)]
     times += [(each.second, number, 0) for number, each in enumerate(happenings)]
     for at, number, kind in sorted(times, key=lambda each: (each[0], each[2], each[1])):
@@ -249,18 +250,20 @@ async def _live(
             await evening.ask(number, made[number])
         else:
             each, form = made[number], luck.choice(FORMS_OF_DEVICES)
-            await evening.bring(Delivery(each.device, form, [(number, each)], luck.randrange(2), 1))
+            await evening.deliver(
+                Delivery(each.device, form, [(number, each)], luck.randrange(2), 1)
+            )
 
 
 def _in_time(made: Sequence[Made]) -> list[tuple[float, int, bool]]:
-    """When which scan becomes known, and whether because the server is asked."""
+    """When each scan becomes known, and whether it does so by an online request."""
     asked = [(each.second, number, True) for number, each in enumerate(made) if each.asked != "no"]
-    brought = [
+    delivered = [
         (each.second + each.delay, number, False)
         for number, each in enumerate(made)
-        if each.is_brought
+        if each.is_delivered
     ]
-    return sorted([*asked, *brought], key=lambda each: (each[0], not each[2], each[1]))
+    return sorted([*asked, *delivered], key=lambda each: (each[0], not each[2], each[1]))
 
 
 async def _as_it_was_at_the_gates(evening: Evening, made: Sequence[Made]) -> list[tuple[int, Made]]:
@@ -274,7 +277,7 @@ async def _as_it_was_at_the_gates(evening: Evening, made: Sequence[Made]) -> lis
     for number, each in enumerate(made):
         row = answered.get(number)
         if row is None:
-            is_here = each.is_brought
+            is_here = each.is_delivered
         elif each.asked == "heard":
             is_here = row["status"] == "admitted"
         else:
@@ -285,12 +288,12 @@ async def _as_it_was_at_the_gates(evening: Evening, made: Sequence[Made]) -> lis
     return passed
 
 
-async def test_why_somebody_was_turned_away_by_a_device_that_did_not_hear_us_is_told_in_any_order(
+async def test_the_reason_of_a_denial_after_a_missed_answer_does_not_depend_on_the_order(
     world: World,
 ):
-    """We had let them in, and did not know then who had come in a minute before."""
+    """The server had admitted them, and did not know then who had come in a minute before."""
     north, south = await world.device(world.gates[0]), await world.device(world.gates[1])
-    told: list[Any] = []
+    results: list[Any] = []
     for ticket, turn in zip(await world.tickets(2), (1, -1), strict=True):
         asked = await signed(world, north, ticket, timedelta(0), outcome="invalid")
         scan_id = asked["scan_id"]
@@ -299,15 +302,15 @@ async def test_why_somebody_was_turned_away_by_a_device_that_did_not_hear_us_is_
         for device, scan in [(north, asked), (south, before)][::turn]:
             await sync(world, device, scan)
         rows = await world.ask("GET", f"/api/scanning/tickets/{ticket.id}/scans")
-        [stands] = [row for row in rows.json()["data"] if row["id"] == scan_id]
-        told.append((stands["status"], stands["reason_denied"]))
-    assert told[0] == told[1]
+        [resolutions] = [row for row in rows.json()["data"] if row["id"] == scan_id]
+        results.append((resolutions["status"], resolutions["reason_denied"]))
+    assert results[0] == results[1]
 
 
-async def test_who_comes_in_online_after_somebody_left_who_came_in_irregularly_is_in_a_conflict_at_once(
+async def test_an_online_entry_after_an_irregular_person_left_is_in_a_conflict_at_once(
     world: World,
 ):
-    """Two people within the window, though nobody of them was inside at the same time."""
+    """Two people came within the window, though they were never inside at the same time."""
     device, [ticket] = await world.device(), await world.tickets(1)
     [_, wrong] = world.gates
     await world.rows(
@@ -323,8 +326,8 @@ async def test_who_comes_in_online_after_somebody_left_who_came_in_irregularly_i
     assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
 
 
-async def test_a_scan_that_comes_by_both_endpoints_at_once_is_taken_in_once(world: World):
-    """As of a device that did not hear the end of the one and tries the other."""
+async def test_a_scan_delivered_by_both_addresses_at_once_is_stored_once(world: World):
+    """A device that did not receive the whole answer of the one address tries the other."""
     device, others = await world.device(), [await world.device() for _ in range(4)]
     for one, two in zip(*[iter(await world.tickets(12))] * 2, strict=True):
         scan = await signed(world, device, one, timedelta(minutes=1))
@@ -338,7 +341,7 @@ async def test_a_scan_that_comes_by_both_endpoints_at_once_is_taken_in_once(worl
         )
         busy = [sync(world, each, await signed(world, each, two)) for each in others]
         *_, by_one, by_other = await asyncio.gather(
-            *busy, sync(world, device, scan), bring(world, device, same)
+            *busy, sync(world, device, scan), deliver(world, device, same)
         )
         assert by_one["rejected"] == []
         assert by_other["errors"] == []

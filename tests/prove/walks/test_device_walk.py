@@ -1,5 +1,5 @@
-"""Whatever happens to devices, their clocks and their network, and in whatever order: in the end every
-scan that somebody was told of is with the server, once, at its moment and in its order."""
+"""Whatever happens to devices, their clocks and their network, in whatever order: in the end the server has
+every scan with a shown verdict, once, at its moment and in its order."""
 
 import random
 from contextlib import suppress
@@ -28,7 +28,7 @@ class Walk:
         self.barcodes = barcodes
         self.luck = random.Random(seed)
         self.clocks: dict[int, LiveClocks] = {}
-        self.told: list[tuple[UUID, object]] = []
+        self.answered: list[tuple[UUID, object]] = []
 
     async def begin(self) -> None:
         for number in range(2):
@@ -37,7 +37,7 @@ class Walk:
             await self.gates.device(number, clock=clocks.device_clock(), sleep=self.sleeper())
 
     def sleeper(self) -> Sleeper:
-        """Who waits has all the time of the world, and the server's limits are forgotten."""
+        """A sleep lets enough time pass, and the server's limits are forgotten."""
 
         async def meanwhile(seconds: float) -> None:
             await self.forget_limits()
@@ -54,32 +54,32 @@ class Walk:
         device = self.gates.devices[number]
         if self.luck.random() < 0.4:
             self.gates.network.will(self.luck.choice(FAULTS))
-        deed = self.luck.choice(
+        action = self.luck.choice(
             ["scan"] * 6 + ["offline"] * 4 + ["sync", "whole", "crash", "rotate", "beat", "jump"]
         )
         with suppress(DeviceFault):
-            await self.do(deed, number, device)
+            await self.do(action, number, device)
 
-    async def do(self, deed: str, number: int, device: Device) -> None:
-        if deed in ("scan", "offline"):
+    async def do(self, action: str, number: int, device: Device) -> None:
+        if action in ("scan", "offline"):
             text, direction = self.luck.choice(self.barcodes), self.luck.choice(["entry", "exit"])
-            answer = await scan(device, text, direction, offline=deed == "offline")  # type: ignore[arg-type]
-            self.told.append((answer.scan_id, device.identity.device_id))
-        elif deed == "sync":
+            answer = await scan(device, text, direction, offline=action == "offline")  # type: ignore[arg-type]
+            self.answered.append((answer.scan_id, device.identity.device_id))
+        elif action == "sync":
             await sync(device)
-        elif deed == "whole":
+        elif action == "whole":
             await sync_whole_queue(device)
-        elif deed == "crash":
+        elif action == "crash":
             clock = self.clocks[number].device_clock()
             self.gates.reopened(device, clock=clock, sleep=self.sleeper())
-        elif deed == "rotate":
+        elif action == "rotate":
             await device.rotate()
-        elif deed == "beat":
+        elif action == "beat":
             await device.beat()
             await device.hydrate()
         else:
             self.clocks[number].off += timedelta(seconds=self.luck.uniform(-250, 250))
-            device.ledger.now()  # as a device does all the time
+            device.ledger.now()  # as a device does at all times
 
     async def end(self) -> None:
         self.gates.network.clear()
@@ -100,7 +100,7 @@ async def test_nothing_is_lost_and_nothing_counts_twice(gates: Gatehouse, seed: 
     await walk.end()
     await gates.require_nothing_lost()
     kept = await gates.kept()
-    for scan_id, device_id in walk.told:
+    for scan_id, device_id in walk.answered:
         assert kept[scan_id]["device_id"] == device_id
     moments = {scan_id: row["scanned_at_canonical"] for scan_id, row in kept.items()}
     for device in gates.devices:
@@ -114,8 +114,8 @@ async def test_nothing_is_lost_and_nothing_counts_twice(gates: Gatehouse, seed: 
 
 
 async def require_all_counted(gates: Gatehouse, tickets: list[Ticket]) -> None:
-    """Tickets and counters are what the scans that stand amount to, and who was let in at a gate and does
-    not stand is a conflict."""
+    """Tickets and counters are the sum of the admitted scans, and a person who was let in at a gate without
+    being admitted is a conflict."""
     kept, entries, inside = await gates.kept(), 0, 0
     let_in = {
         scan.scan_id
@@ -129,15 +129,15 @@ async def require_all_counted(gates: Gatehouse, tickets: list[Ticket]) -> None:
     for ticket in tickets:
         admitted = [
             kept[scan_id]
-            for scan_id, status in (await gates.stands(ticket)).items()
+            for scan_id, status in (await gates.resolutions(ticket)).items()
             if status == "admitted"
         ]
         admitted.sort(key=lambda row: row["scanned_at_canonical"])
-        came = [row["id"] for row in admitted if row["direction"] == "entry"]
+        entered = [row["id"] for row in admitted if row["direction"] == "entry"]
         is_inside = bool(admitted) and admitted[-1]["direction"] == "entry"
-        assert counted[ticket.id] == (len(came), is_inside)
-        stand.update(came)
-        entries, inside = entries + len(came), inside + is_inside
+        assert counted[ticket.id] == (len(entered), is_inside)
+        stand.update(entered)
+        entries, inside = entries + len(entered), inside + is_inside
     assert stand <= let_in
     conflicts = await gates.conflicts()
     double = {UUID(each["scan_id"]) for each in conflicts if each["kind"] == "double_entry"}

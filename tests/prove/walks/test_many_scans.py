@@ -1,4 +1,4 @@
-"""Nothing is lost: after thousands of scans of every kind the tables say what was asked."""
+"""Nothing is lost: after thousands of scans of every kind the tables have all that was asked."""
 
 import asyncio
 from collections import Counter
@@ -19,16 +19,16 @@ from voelgoed.services import Services
 SCANS, AT_ONCE, TICKETS = rounds(short=3_000, full=30_000), 100, 60
 ATTEMPTS_MAX = 20
 EVENING = timedelta(seconds=5_000)
-"""Long enough for windows to pass, so that there is something of everything."""
+"""The walk is long enough for windows to pass, so that every kind of scan occurs."""
 
 
-async def test_attempts_are_scan_rows_are_audit_rows(
+async def test_every_attempt_is_a_scan_row_and_an_audit_row(
     services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock
 ):
     world = await a_world(services, client, tenant, gates=3, max_daily_entries=9)
     devices = [await world.device(gate) for gate in world.gates for _ in range(2)]
     codes = [ticket.code for ticket in await world.tickets(TICKETS)] + ["ZZZZ-ZZZZ-ZZZZ"]
-    told: Counter[str] = Counter()
+    answered: Counter[str] = Counter()
 
     async def scan(random: Random, device: Device) -> None:
         proven = prove(services.master_key, device.api_key, TABLET)
@@ -37,7 +37,7 @@ async def test_attempts_are_scan_rows_are_audit_rows(
             ticket_code="https://example.org" if is_nonsense else random.choice(codes),
             device_id=device.id,
             scanned_at=clock.now(),
-            scan_id=uuid4(),
+            scan_id=str(uuid4()),
             direction="exit" if random.random() < 0.3 else "entry",
         )
         for _ in range(ATTEMPTS_MAX):
@@ -46,9 +46,9 @@ async def test_attempts_are_scan_rows_are_audit_rows(
             except Unavailable:
                 continue  # under the same id, as a device would where this machine is too busy
             except Refusal as refusal:
-                told[refusal.code] += 1
+                answered[refusal.code] += 1
                 return
-            told[str(answer.reason) if answer.reason else answer.status] += 1
+            answered[str(answer.reason) if answer.reason else answer.status] += 1
             return
 
     async def steward(number: int) -> None:
@@ -59,17 +59,17 @@ async def test_attempts_are_scan_rows_are_audit_rows(
 
     await asyncio.gather(*(steward(number) for number in range(AT_ONCE)))
 
-    assert told.total() == SCANS
-    refused = told.pop("invalid_ticket_code_length")
+    assert answered.total() == SCANS
+    refused = answered.pop("invalid_ticket_code_length")
     rows = await world.rows(
         "SELECT coalesce(reason_denied, status) AS outcome, count(*) FROM scan GROUP BY 1"
     )
-    assert {row["outcome"]: row["count"] for row in rows} == told
-    assert len(told) >= 5, "a mixture"
+    assert {row["outcome"]: row["count"] for row in rows} == answered
+    assert len(answered) >= 5, "a mixture"
     [audited] = await world.rows(
         "SELECT count(*), count(DISTINCT entity_id) AS each FROM audit_entry WHERE entity_type = 'Scan'"
     )
-    assert audited["count"] == audited["each"] == told.total() + refused
+    assert audited["count"] == audited["each"] == answered.total() + refused
     [inside] = await world.rows("SELECT count(*) FROM ticket WHERE is_inside")
     counts = await world.rows("SELECT * FROM occupancy WHERE scope = 'event'")
     assert sum(row["inside"] for row in counts) == inside["count"]

@@ -1,4 +1,4 @@
-"""Whatever happens at the gates, the counters are what the scans say."""
+"""Whatever happens at the gates, the counters agree with the scans."""
 
 import httpx
 import pytest
@@ -15,7 +15,7 @@ STEPS = 200
 
 
 @pytest.mark.parametrize("seed", seeds(short=2, full=50))
-async def test_whatever_happens_at_the_gates_counters_and_scans_agree(
+async def test_the_counters_agree_with_the_scans_whatever_happens_at_the_gates(
     services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock, seed: int
 ):
     world = await a_world(services, client, tenant, gates=3)

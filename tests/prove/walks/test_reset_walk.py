@@ -1,4 +1,4 @@
-"""Random evenings in which the venue is declared empty now and then: the counts are always what the scans say."""
+"""Random evenings in which the venue is declared empty at times: the counts always agree with the scans."""
 
 from datetime import timedelta
 from random import Random
@@ -35,13 +35,14 @@ class Walk:
         self.devices = [await self.world.device(gate) for gate in self.world.gates]
 
     async def step(self) -> str:
-        steps = [self.bring, self.bring, self.bring, self.empty, self.annul, self.wait]
+        steps = [self.deliver, self.deliver, self.deliver, self.empty, self.annul, self.wait]
         step = self.luck.choice(steps)
         await step()
         return step.__name__
 
-    async def bring(self) -> None:
-        """Late, from before and after resets, also with what is no ticket. Not too often in a minute."""
+    async def deliver(self) -> None:
+        """Delivers late scans, from before and after resets, also of codes that are no tickets, but not too
+        often in a minute."""
         self.clock.ahead += timedelta(seconds=10)
         device = self.luck.choice(self.devices)
         shown = self.luck.choices([*self.tickets, None], k=self.luck.randint(1, 3))
@@ -63,7 +64,7 @@ class Walk:
         self.taken_out += reset.inside
 
     async def annul(self) -> None:
-        """One of the scans that count."""
+        """Annuls one of the scans that count."""
         found = await self.world.rows(
             """
             SELECT id FROM scan
@@ -82,7 +83,7 @@ class Walk:
 
 
 @pytest.mark.parametrize("seed", seeds(short=3, full=40))
-async def test_the_counts_are_what_the_scans_say_however_often_the_venue_is_emptied(
+async def test_the_counts_agree_with_the_scans_however_often_the_venue_is_emptied(
     services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock, seed: int
 ):
     world = await a_world(services, client, tenant, gates=2)

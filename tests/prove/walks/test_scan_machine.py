@@ -1,4 +1,4 @@
-"""Whatever happens at the gates, in whatever order, a small model says what is told and counted."""
+"""Whatever happens at the gates, in whatever order, a small model predicts the answers and the counts."""
 
 import datetime as dt
 from collections import Counter
@@ -28,7 +28,7 @@ TICKETS, GATES = 3, 2
 
 @dataclass(frozen=True)
 class Passage:
-    """Somebody was let through."""
+    """A scan that let somebody through."""
 
     at: datetime
     way: str
@@ -43,24 +43,24 @@ class ModelTicket:
     reentry: str
     status: str = "active"
     let_through: list[Passage] = field(default_factory=list[Passage])
-    """Whether it counts or not."""
+    """All scans that let somebody through, whether they count or not."""
     passages: list[Passage] = field(default_factory=list[Passage])
-    """What counts."""
+    """The scans that count."""
     irregular: list[int] = field(default_factory=list[int])
-    """At which gates people came in who are inside, and do not count."""
+    """The gates at which people came in who are inside irregularly."""
 
     @property
     def entries(self) -> list[Passage]:
         return [each for each in self.passages if each.way == "entry"]
 
     def inside_at(self) -> int | None:
-        """The gate where it last came in, if it has not left since."""
+        """The gate where the ticket last came in, if it has not left since."""
         if not self.passages or self.passages[-1].way == "exit":
             return None
         return self.passages[-1].gate
 
     def judge_again(self) -> None:
-        """Somebody took an admission back: who counts now, as if it had never been."""
+        """Judges the history again after an annulment, as if the annulled scan had never been."""
         let_through, self.let_through = self.let_through, []
         self.passages, self.irregular = [], []
         for each in let_through:
@@ -121,14 +121,14 @@ class Play:
         ticket, model, device = self.tickets[which], self.model[which], self.world.devices[gate]
         now, scan_id = self.clock.now(), uuid4()
         expected = model.verdict(now, way)
-        told = await self._ask(device, ticket.code, way, scan_id)
-        assert told == expected, (which, way, model)
-        self.said[told] += 1
-        if told == "admitted":
+        verdict_given = await self._ask(device, ticket.code, way, scan_id)
+        assert verdict_given == expected, (which, way, model)
+        self.said[verdict_given] += 1
+        if verdict_given == "admitted":
             model.let(Passage(now, way, gate, scan_id))
             if model.status == "active" and way == "entry":
                 model.status = "scanned"
-        if which == 0:  # and who asks again, hears the same
+        if which == 0:  # a repeated request gets the same answer
             assert await self._ask(device, ticket.code, way, scan_id) == expected
 
     async def _ask(self, device: Device, code: str, way: Any, scan_id: UUID) -> str:
@@ -138,7 +138,7 @@ class Play:
             ticket_code=code,
             device_id=device.id,
             scanned_at=self.clock.now(),
-            scan_id=scan_id,
+            scan_id=str(scan_id),
             direction=way,
         )
         answer = await services.scans.scan(proven.caller, proven.key_version, new)
@@ -152,7 +152,7 @@ class Play:
             ticket_code=self.tickets[which].code,
             gate_id=self.world.gates[gate].id,
             reason="known to the house",
-            scan_id=scan_id,
+            scan_id=str(scan_id),
         )
         answer = await admit_by_hand(services.database, services.scans, self.supervisor, new)
         assert answer.status == "admitted"

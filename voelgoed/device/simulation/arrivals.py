@@ -14,7 +14,7 @@ VALID = ("active", "scanned")
 
 class Arrivals(NamedTuple):
     gates: Sequence[Gate]
-    """Of each device."""
+    """The gate of each device."""
     visits: Sequence[Visit]
     voided: Sequence[Ticket]
     """Some before the devices hydrate, some after."""
@@ -34,7 +34,8 @@ async def at_an_event_of_its_own(
 async def at_an_event_that_there_is(
     venue: Venue, options: Options, event_id: UUID, luck: random.Random, report: Report
 ) -> Arrivals:
-    """Whoever has not come in yet comes. When they run out, people who are inside leave and come back."""
+    """Visitors who have not come in yet come. When all have, people who are inside leave and come
+    back."""
     await venue.go_to(event_id)
     gates = await venue.open_for_all()
     today = await venue.today()

@@ -42,7 +42,7 @@ VISITORS_MAX = 20_000
 DEVICES_MAX = 50
 SECONDS_MAX = 3600
 BRING_S_MAX = 600
-"""For the queues to empty at the end, under the server's limit of batches a minute."""
+"""The time for the queues to empty at the end, under the server's limit of batches a minute."""
 REQUEST_S = 60
 CERTIFICATE = "tls.pem"
 """Beside the demo, if the server made one for itself."""
@@ -182,7 +182,7 @@ class Simulation:
         self._luck = random.Random(options.seed)  # noqa: S311 (chance that can be had again)
 
     async def run(self, event_id: UUID | None, tickets: int) -> Findings:
-        """At this event, or at a new one with so many tickets."""
+        """Runs at this event, or at a new one with so many tickets."""
         async with AsyncExitStack() as stack:
             client = httpx.AsyncClient(timeout=REQUEST_S, verify=self._trusted)
             venue = Venue(await stack.enter_async_context(client), self._log_in)
@@ -224,7 +224,7 @@ class Simulation:
 
 
 async def _compare(venue: Venue, posts: Sequence[Post]) -> Findings:
-    """Of these devices: others may be at work at the same gates."""
+    """Compares the scans of these devices only: others may be at work at the same gates."""
     ours = {post.device.identity.device_id for post in posts}
     listed = [scan for scan in await venue.scans() if scan.device_id in ours]
     scan_ids = {scan.id for scan in listed}

@@ -26,11 +26,11 @@ CHEATS: tuple[Kind, ...] = ("twice", "forged", "voided")
 SLOTS = 12
 """Into which the time is cut; in each a gate has a network or not."""
 LOST_ANSWERS = 0.5
-"""Of outages: how many begin with a request that arrives and an answer that does not."""
+"""The share of outages that begin with a request that arrives and an answer that does not."""
 SYNC_EVERY_S = 2.0
 BEAT_EVERY_S = 30.0
 SOON_S_MAX = 60.0
-"""After somebody, at most, comes another one with the same ticket."""
+"""The longest time until another person comes with the same ticket."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +42,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     cheats: float
     seed: int
     leaving: float = 0.0
-    """Of those who are inside at the beginning, as many as so many of the visitors."""
+    """The number of people that leave, of those who are inside at the beginning, as a share of the
+    visitors."""
     kinds: tuple[Kind, ...] = CHEATS
 
 
@@ -165,7 +166,7 @@ def forged(barcode: str, luck: random.Random) -> str:
 
 
 async def let_them_come(posts: Sequence[Post], options: Options, luck: random.Random) -> None:
-    """Until everybody has come. Every gate works through its own queue."""
+    """Runs until everybody has come. Every gate works through its own queue."""
     began = asyncio.get_running_loop().time()
     background = [
         *(asyncio.create_task(_weather(post, options, luck)) for post in posts),
@@ -193,14 +194,15 @@ async def _stand(post: Post, began: float) -> None:
 
 
 async def _weather(post: Post, options: Options, luck: random.Random) -> None:
-    """Of every gate's own."""
+    """Switches the network of one gate on and off."""
     while True:
         post.line.turn(luck.random() >= options.outage)
         await asyncio.sleep(options.seconds / SLOTS)
 
 
 async def _bring(post: Post) -> None:
-    """As a device does by itself, whenever there is a network; and it says how it is."""
+    """Delivers scans as a device does by itself, whenever there is a network, and sends
+    heartbeats."""
     loop = asyncio.get_running_loop()
     beaten = loop.time()
     while True:

@@ -21,7 +21,7 @@ class Findings(msgspec.Struct, kw_only=True):
     made: int
     """Scans, by all devices."""
     kept: int
-    """By the server."""
+    """The scans that the server stored."""
     missing: list[UUID]
     """Made, and not kept."""
     repeated: list[UUID]
@@ -29,7 +29,7 @@ class Findings(msgspec.Struct, kw_only=True):
     strange: list[UUID]
     """Kept, and made by no device."""
     changed: list[UUID]
-    """That their device still has to bring, or could not."""
+    """The scans that their device still has to deliver, or could not."""
     unnoticed: list[UUID]
     """Tickets with which more than one was let in, and of which there is no conflict."""
     double: int
@@ -111,7 +111,7 @@ def show(
 
 
 def _outcomes(posts: Sequence[Post], listed: Sequence[ListedScan]) -> Table:
-    """What was said to whom, and what the server makes of it."""
+    """The answers by kind of visitor, and their resolutions by the server."""
     table = Table(box=SIMPLE_HEAD)
     resolution = {scan.id: scan.status for scan in listed}
     for column in ("visitor", "came", "let in", "sent away", "decided alone", "stand"):

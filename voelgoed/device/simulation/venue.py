@@ -42,7 +42,7 @@ class Ticket(msgspec.Struct, frozen=True):
 
 
 class SoldTicket(msgspec.Struct, frozen=True):
-    """As the organiser's export has it."""
+    """A ticket as the organiser's export has it."""
 
     id: UUID
     status: str
@@ -60,7 +60,7 @@ class Gate(msgspec.Struct, frozen=True):
 
 
 class ListedScan(msgspec.Struct, frozen=True):
-    """As the server has it."""
+    """A scan as the server lists it."""
 
     id: UUID
     ticket_id: UUID | None
@@ -83,7 +83,7 @@ class _Page(msgspec.Struct):
 
 
 class Venue:
-    """As somebody who runs the organisation."""
+    """The event, as seen by somebody who runs the organisation."""
 
     def __init__(self, client: httpx.AsyncClient, log_in: LogIn) -> None:
         self._client = client
@@ -169,7 +169,7 @@ class Venue:
         return await self.tickets(await self.sold())
 
     async def go_to(self, event_id: UUID) -> None:
-        """To an event that there is."""
+        """Goes to an existing event."""
         event = await self._ask("GET", f"/api/events/{event_id}")
         if event["status"] != "live":
             raise SimulationFault(f"{event['name']} is {event['status']}: nobody comes in.")
@@ -194,7 +194,7 @@ class Venue:
         return date.fromisoformat((await self._ask("GET", path))["day"])
 
     async def tickets(self, sold: Sequence[SoldTicket]) -> list[Ticket]:
-        """With what is in their QR codes."""
+        """The tickets with the texts of their QR codes."""
         return list(await asyncio.gather(*(self._ticket(each.id) for each in sold)))
 
     async def _ticket(self, ticket_id: UUID) -> Ticket:

@@ -43,7 +43,7 @@ async def raise_alerts(tx: Transaction, suspicions: Sequence[Suspicion]) -> None
 async def resolve_double_entries(
     tx: Transaction, caller: Caller, ticket_ids: Sequence[UUID], note: str = ""
 ) -> None:
-    """Of these tickets, where somebody has decided about all conflicts, or there is none any more."""
+    """Resolves the alerts of these tickets whose conflicts were all reviewed or no longer exist."""
     if not ticket_ids:
         return
     for alert in await store.resolve_double_entries(tx, ticket_ids, caller.id, note):

@@ -18,8 +18,8 @@ from voelgoed.scanning.store import devices as device_store
 async def block_devices(
     tx: Transaction, suspicions: Sequence[Suspicion], policies: Mapping[UUID, ScanPolicy]
 ) -> None:
-    """Where their event wants that, until somebody activates them again. Their sockets hear of it and
-    close."""
+    """Deactivates suspected devices where their event wants that, until somebody activates them
+    again. Their sockets learn of it and close."""
     nobody = Caller(kind="system", id=None, organization_id=tx.organization_id)
     entries: list[NewAuditEntry] = []
     blocking = [

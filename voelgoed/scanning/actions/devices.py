@@ -87,13 +87,13 @@ async def create_pairing(database: Database, caller: Caller, new: NewPairing) ->
 
 
 def token_hash(token: str) -> bytes:
-    """Of one of ours, however it is typed; a device's own is as it is."""
+    """The hash of a token of ours, in any spelling; a device's own token is hashed unchanged."""
     return sha256((read_code(token) or token).encode()).digest()
 
 
 async def pair(database: Database, master_key: MasterKey, origin: Origin, given: Pair) -> Paired:
-    """By a token that nobody used. A device that the pairing names keeps its id, with a new key; a
-    refused device leaves the token as it was, for whom it is meant."""
+    """Pairs a device by an unused token. A device that the pairing names keeps its id and gets a
+    new key; a refused device leaves the token good for the right one."""
     hashed = sha256(given.pairing_token.encode()).digest()
     organization_id = await store.find_pairing_owner(database, hashed)
     if organization_id is None:
@@ -198,8 +198,8 @@ def key_of(master_key: MasterKey, organization_id: UUID, device: Device) -> str:
 
 
 def keys_of(master_key: MasterKey, organization_id: UUID, device: Device) -> list[str]:
-    """Those that it has had, the last first, whichever master key they were derived from: to verify
-    what it signed, not to give out."""
+    """The keys that the device has had, the last first, whichever master key they were derived
+    from: to verify its signatures, not to give out."""
     first = max(1, device.key_version - KEYS_TRIED_MAX + 1)
     return [
         key_text(DeviceKey(organization_id, device.id, version, secret))
@@ -293,5 +293,5 @@ async def _shown(tx: Transaction, device: Device) -> FleetDevice:
 
 
 async def purge_pairings(tx: Transaction) -> int:
-    """After a day, which is long enough to ask what became of one."""
+    """Deletes pairings after a day, which is long enough to ask for the result of one."""
     return await store.delete_old_pairings(tx, tx.now - PAIRING_TTL * 288)

@@ -1,8 +1,8 @@
-"""What seldom changes and every scan needs: devices and gates, an event's days, and where its seats are."""
+"""What seldom changes and every scan needs: devices, gates and their events, and where the seats are."""
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
@@ -10,13 +10,11 @@ from uuid import UUID
 import structlog
 from cachetools import LRUCache
 
-from voelgoed.events.model import EventDay
 from voelgoed.infra.cache import Cache
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.scanning.model.scans import SeatInfo
 from voelgoed.scanning.model.stations import ScanningGate, Stations, WantedStations
 from voelgoed.scanning.store.admission import read_stations
-from voelgoed.scanning.store.stations import find_days
 from voelgoed.seating.actions.views import load_layout
 from voelgoed.seating.rules.plan import Plan
 from voelgoed.ticketing.model.admissions import ScannedTicket, TicketPlace
@@ -27,7 +25,6 @@ log = structlog.get_logger()
 ORGANIZATIONS_MAX = 1_000
 STATIONS_MAX = 10_000
 """Devices and gates of one organisation that are remembered; with more of them, only those of the last batch."""
-EVENTS_MAX = 1_000
 PLANS_WEIGHT_MAX = 500_000
 """The seats of all layouts that are kept in memory."""
 WAIT_FOR_PLAN_S = 1.0
@@ -67,14 +64,13 @@ class _Remembered:
 
 
 class EventContext:
-    """None of it can be out of date: stations are compared with the version that is read with every batch, days
-    belong to a version of their event, a layout never changes."""
+    """None of it can be out of date: stations are compared with the version that is read with every batch, a
+    layout never changes."""
 
     def __init__(self, database: Database, cache: Cache) -> None:
         self._database = database
         self._cache = cache
         self._stations: LRUCache[UUID, _Remembered] = LRUCache(ORGANIZATIONS_MAX)
-        self._days: LRUCache[tuple[UUID, int], Sequence[EventDay]] = LRUCache(EVENTS_MAX)
         self._plans: LRUCache[UUID, Plan] = LRUCache(
             PLANS_WEIGHT_MAX, getsizeof=lambda plan: len(plan) + 100
         )
@@ -101,20 +97,6 @@ class EventContext:
     def forget_stations(self, organization_id: UUID) -> None:
         """They changed."""
         self._stations.pop(organization_id, None)
-
-    async def days(self, organization_id: UUID, gate: ScanningGate) -> Sequence[EventDay]:
-        version = gate.event_id, gate.event_version
-        days = self._days.get(version)
-        if days is None:
-            async with self._database.transaction(organization_id) as tx:
-                days = self._days[version] = await find_days(tx, gate.event_id)
-        return days
-
-    async def days_of(
-        self, organization_id: UUID, gates: Iterable[ScanningGate]
-    ) -> dict[UUID, Sequence[EventDay]]:
-        """The days of each event, by the event's id."""
-        return {gate.event_id: await self.days(organization_id, gate) for gate in gates}
 
     def missing_layouts(self, gates: Iterable[ScanningGate]) -> dict[UUID, UUID]:
         """Layouts that should be fetched before scans at these gates are answered, with their

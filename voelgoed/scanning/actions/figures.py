@@ -43,7 +43,7 @@ _DUPLICATES = {tier: metrics.scan_duplicates.labels(tier) for tier in ("hot", "w
 
 
 def count_scans(made: Sequence[Scan]) -> None:
-    """Those that are new."""
+    """Counts new scans."""
     alike = Counter((scan.status, scan.reason_denied or "", scan.details.tier) for scan in made)
     for (status, reason, tier), count in alike.items():
         metrics.scans_made.labels(status, reason).inc(count)
@@ -72,13 +72,13 @@ def count_synced(results: Sequence[SyncResult], now: datetime) -> None:
 
 @dataclass
 class Figures:
-    """Of all organisations, at one moment."""
+    """The figures of all organisations, at one moment."""
 
     events: list[tuple[LiveEvent, int]] = field(default_factory=list[tuple[LiveEvent, int]])
     gates: list[tuple[UUID, MeasuredGate, int]] = field(
         default_factory=list[tuple[UUID, MeasuredGate, int]]
     )
-    """With the event, and how many are inside."""
+    """The number of people inside, with the event."""
     statuses: Counter[tuple[UUID, ShownStatus]] = field(
         default_factory=Counter[tuple[UUID, ShownStatus]]
     )
@@ -86,11 +86,11 @@ class Figures:
     silent: list[tuple[float, UUID, str, Device]] = field(
         default_factory=list[tuple[float, UUID, str, Device]]
     )
-    """For how many seconds, at which event and gate."""
+    """The seconds of silence of a device, with its event and gate."""
     queues: list[tuple[int, UUID, str, Device]] = field(
         default_factory=list[tuple[int, UUID, str, Device]]
     )
-    """How many scans wait, at which event and gate."""
+    """The number of waiting scans of a device, with its event and gate."""
     events_left_out: int = 0
 
 
@@ -138,7 +138,7 @@ async def _look_at(tx: Transaction, event: LiveEvent, found: Figures) -> None:
 
 
 def _publish(found: Figures) -> None:
-    """Without a pause, so that nobody reads half of it."""
+    """Replaces all values without a pause, so that no reader sees half of them."""
     for gauge in _GAUGES:
         gauge.clear()  # of what is over
     for event, inside in found.events:

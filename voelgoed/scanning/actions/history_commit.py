@@ -20,6 +20,7 @@ from voelgoed.scanning.model.alerts import Suspicion
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.sync_facts import (
+    DeliveryOrigin,
     NewBatch,
     SyncedScan,
     SyncSuccess,
@@ -59,10 +60,12 @@ async def commit_history(
     batches: Sequence[NewBatch] = (),
     successes: Sequence[SyncSuccess] = (),
     entries: Sequence[NewAuditEntry] = (),
+    origins: Sequence[DeliveryOrigin] = (),
     suspicions: Sequence[Suspicion] = (),
 ) -> list[Counted]:
     """Alerts first, then everything else in one statement, the counts last: everybody at the event waits
-    for the transaction that has changed them. Gives the counts that changed, as they are then."""
+    for the transaction that has changed them. Gives the counts that changed, as they are then. Each scan of
+    the deliveries whose origin is given gets an audit entry besides `entries`."""
     found = plan.conflicts
     alerts = [suspicion_of(each, plan.codes[each.ticket_id], tx.now) for each in found]
     await raise_alerts(tx, [*suspicions, *alerts])
@@ -87,6 +90,7 @@ async def commit_history(
             batches=batches,
             successes=successes,
             audit=[audit_row(tx, entry) for entry in recorded],
+            origins=origins,
             counts=plan.counts,
             checkpoints=[
                 HistoryCheckpoint(ticket_id=ticket_id, state=state)

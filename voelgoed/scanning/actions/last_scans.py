@@ -1,7 +1,7 @@
-"""Who came in a moment ago, as this process and Redis remember it.
+"""The most recent entries, as this process and Redis remember them.
 
-It may deny a second entry early, for as long as the event's window is; it never admits. What is
-wrong with a ticket besides, PostgreSQL says: whatever changes a ticket drops what is remembered of it.
+They may deny a second entry early, within the event's duplicate window; they never admit. All other
+reasons come from PostgreSQL: every change of a ticket drops what is remembered of it.
 """
 
 from collections.abc import Sequence
@@ -32,8 +32,8 @@ class LastScans:
     async def hints(
         self, organization_id: UUID, requests: Sequence[ScanRequest]
     ) -> dict[str, LastEntry]:
-        """Of tickets with which devices want to enter, by code. What Redis knows of a ticket is only
-        enough where its barcode says the rest."""
+        """What is remembered of tickets with which devices want to enter, by code. Redis knows
+        enough only where a barcode says the rest."""
         hints: dict[str, LastEntry] = {}
         unknown: list[str] = []
         for request in requests:
@@ -55,7 +55,8 @@ class LastScans:
     async def remember(
         self, organization_id: UUID, entries: Sequence[TicketEntry], begun: float
     ) -> None:
-        """After the commit: what is not committed was not. Nor was what somebody took back since."""
+        """Remembers entries after the commit, because nothing else is sure; entries that were
+        annulled since are left out."""
         kept: list[tuple[str, TicketEntry]] = []
         for entry in entries:
             scan = entry.scan
@@ -80,7 +81,7 @@ class LastScans:
 
 
 def _commands(organization_id: UUID, entries: Sequence[tuple[str, TicketEntry]]) -> list[Command]:
-    """With the key of each ticket's last entry."""
+    """The commands that remember each ticket's last entry under its key."""
     commands: list[Command] = []
     newest: dict[str, int] = {}
     for name, entry in entries:

@@ -79,7 +79,7 @@ class Builder:
         return built
 
     async def _plan(self, organization_id: UUID, event_id: UUID) -> Plan | None:
-        """Not inside a transaction, as `see_any` is not."""
+        """Must not run inside a transaction, because `see_any` must not."""
         try:
             return (await see_any(self.database, self.cache, organization_id, event_id)).plan
         except EventLayoutNotFound:

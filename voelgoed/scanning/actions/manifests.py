@@ -54,11 +54,11 @@ SIGNATURES_MAX = 10_000
 EVENTS_MAX = 1_000
 THREADS = 2
 ATTEMPTS_MAX = 3
-"""How often one version is read while others build the next."""
+"""The limit of attempts to read one version while others build the next."""
 
 
 class ManifestRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a device asks for."""
+    """The request of a device for a manifest."""
 
     event_id: UUID
     api_key: str
@@ -86,7 +86,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _Key = tuple[UUID, str]
-"""Of a document or a delta: its event and its tag."""
+"""The head of a document or delta: its event and its tag."""
 
 
 class _Text(msgspec.Struct, frozen=True):
@@ -112,7 +112,8 @@ class Manifests:
         """Documents; those before them are not kept."""
         self._signatures: LRUCache[tuple[_Key, str], str] = LRUCache(SIGNATURES_MAX)
         self._looked_at: LRUCache[UUID, datetime] = LRUCache(EVENTS_MAX)
-        """When this process last did, for heartbeats: devices have many."""
+        """The moment of this process's last refresh, for heartbeats, because there are many
+        devices."""
         self._running: dict[object, asyncio.Task[Any]] = {}
 
     async def is_idle(self) -> None:
@@ -147,7 +148,8 @@ class Manifests:
     async def refresh(
         self, organization_id: UUID, event_id: UUID, *, is_forced: bool = False
     ) -> StoredManifest:
-        """As it is now, or was seconds ago; `is_forced`, now. One at a time in this process."""
+        """The manifest as it is now or was seconds ago; `is_forced` means now. One at a time in
+        this process."""
 
         async def refresh() -> StoredManifest:
             built = await self._builder.refresh(organization_id, event_id, is_forced=is_forced)
@@ -157,7 +159,7 @@ class Manifests:
         return await self._once(("refresh", event_id, is_forced), refresh)
 
     def refresh_soon(self, organization_id: UUID, event_id: UUID) -> None:
-        """In the background, where nobody did seconds ago; returns at once."""
+        """Refreshes in the background, unless somebody did so seconds ago; returns at once."""
         now = self._database.clock.now()
         last = self._looked_at.get(event_id)
         if last is None or abs((now - last).total_seconds()) >= FRESH_S:
@@ -284,7 +286,8 @@ class Manifests:
         return await self._once(("open", text.key, encoding), make)
 
     def _code_key(self, organization_id: UUID, manifest: StoredManifest) -> bytes | None:
-        """By which the manifest's typed codes are found: the master key may have been changed since."""
+        """The key by which the manifest's typed codes are found: the master key may have been
+        changed since."""
         context = organization_id.bytes, manifest.event_id.bytes
         for key in self._master_key.derivations(CODE_KEY_PURPOSE, *context):
             if code_key_hash(key) == manifest.code_key_hash:

@@ -1,4 +1,5 @@
-"""What those at the gates have before them: who is still to come, and what waits for a decision."""
+"""The outlook of the gates: the tickets still expected, and the matters that wait for a
+decision."""
 
 import datetime as dt
 from uuid import UUID

@@ -47,7 +47,7 @@ def prove(master_key: MasterKey, token: str | None, origin: Origin) -> DeviceCal
 
 
 _proven: LRUCache[tuple[MasterKey, str], DeviceKey] = LRUCache(PROVEN_MAX)
-"""What was computed is true for as long as the master key is the same."""
+"""A computed key stays valid as long as the master key is the same."""
 
 
 def _caller(key: DeviceKey, origin: Origin) -> Caller:

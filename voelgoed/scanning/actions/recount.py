@@ -26,7 +26,7 @@ LOGGED_MAX = 100
 
 
 async def recount_all(database: Database, *, repair: bool = False) -> tuple[int, list[Difference]]:
-    """How many events are live, and all that differs there, or did."""
+    """The number of live events, and all differences that were found."""
     events, found = 0, list[Difference]()
     for organization_id in await database.organization_ids():
         async with database.transaction(organization_id) as tx:

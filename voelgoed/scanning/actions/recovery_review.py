@@ -77,7 +77,7 @@ async def _review(
 
 
 async def _accepted(tx: Transaction, recovery: Recovery | None) -> AcceptedScans:
-    """What becomes of the scans; None where they were rejected, and nothing does."""
+    """The results of the scans; None where the scans were rejected and nothing changes."""
     scan_ids, did = list[UUID](), dict[UUID, Outcome]()
     if recovery is not None:
         scan_ids = await store.find_kept_ids(tx, recovery.batch_id)

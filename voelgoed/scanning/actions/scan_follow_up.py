@@ -1,7 +1,10 @@
 """What follows from scans after they were answered: nobody at a gate waits for it."""
 
+import asyncio
+import contextlib
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 from uuid import UUID
@@ -13,6 +16,7 @@ from voelgoed.infra.database import Database, Message
 from voelgoed.infra.live import Live
 from voelgoed.infra.refusal import Unavailable
 from voelgoed.scanning.actions.figures import count_scans
+from voelgoed.scanning.actions.history_commit import reconcile_ticket
 from voelgoed.scanning.actions.last_scans import LastScans
 from voelgoed.scanning.actions.watch import FraudWatch
 from voelgoed.scanning.model.admission import AdmissionPlan, ScanDecision
@@ -24,7 +28,8 @@ from voelgoed.seating.rules.messages import occupancy_topic
 log = structlog.get_logger()
 
 LEVELS_S = 0.5
-"""How often the levels of all gates of an organisation's events are published, at most."""
+"""The least time between two messages with the levels of all gates of an organisation's events."""
+DRAIN_S = 1.0
 EventDayId = tuple[UUID, date | None]
 
 
@@ -36,7 +41,7 @@ class CommittedBatch(NamedTuple):
     seats: Sequence[SeatInfo | None]
     """The seats of the decisions' tickets, one for each."""
     begun: float
-    """When the facts were read that it was decided from."""
+    """The moment at which the facts of its decision were read."""
 
 
 class ScanFollowUp:
@@ -48,9 +53,69 @@ class ScanFollowUp:
         self._last_scans = last_scans
         self._watch = watch
         self._levels_due: dict[UUID, float] = {}
-        """By organisation: when levels may be published again."""
+        """The moment from which levels may be published again, by organisation."""
+        self._waiting: dict[UUID, deque[CommittedBatch]] = {}
+        self._tasks: dict[UUID, asyncio.Task[None]] = {}
+        """One for each organisation, so that its messages keep their order."""
+        self._reconciling: set[asyncio.Task[None]] = set()
 
-    async def run(self, organization_id: UUID, batch: CommittedBatch) -> None:
+    def add(self, organization_id: UUID, batch: CommittedBatch) -> None:
+        self._waiting.setdefault(organization_id, deque()).append(batch)
+
+    def begin(self, organization_id: UUID) -> None:
+        """Called when the scans that were added have their answers."""
+        if organization_id in self._waiting and organization_id not in self._tasks:
+            task = asyncio.create_task(self._follow(organization_id), name="scan-follow-up")
+            self._tasks[organization_id] = task
+
+    async def is_idle(self) -> None:
+        """Returns when all has been done that follows from scans that were answered."""
+        while working := {*self._tasks.values(), *self._reconciling}:
+            await asyncio.wait(working)
+
+    async def stop(self) -> None:
+        """Scans that were answered are still published, if it does not take long."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.is_idle(), DRAIN_S)
+
+    async def _follow(self, organization_id: UUID) -> None:
+        try:
+            while batches := self._waiting.pop(organization_id, None):
+                for batch in batches:
+                    self._reconcile(organization_id, batch.plan.contested)
+                    await self._run(organization_id, batch)
+        finally:
+            del self._tasks[organization_id]
+
+    def _reconcile(self, organization_id: UUID, contested: Mapping[UUID, Collection[UUID]]) -> None:
+        """Somebody passed while people were inside with the ticket who had no right to: its history says
+        whether that is a conflict. Nobody's message waits for it."""
+        if contested:
+            work = self._reconcile_each(organization_id, contested)
+            task = asyncio.create_task(work, name="scan-follow-up")
+            self._reconciling.add(task)
+            task.add_done_callback(self._reconciling.discard)
+
+    async def _reconcile_each(
+        self, organization_id: UUID, contested: Mapping[UUID, Collection[UUID]]
+    ) -> None:
+        """What is not found now is found when the next scan of the ticket becomes known."""
+        for ticket_id, scan_ids in contested.items():
+            try:
+                await reconcile_ticket(self._database, organization_id, ticket_id, scan_ids)
+            except Unavailable as refusal:
+                log.warning("ticket_not_reconciled", ticket_id=str(ticket_id), error=refusal.code)
+            except Exception:
+                log.exception("ticket_not_reconciled", ticket_id=str(ticket_id))
+
+    async def _run(self, organization_id: UUID, batch: CommittedBatch) -> None:
+        """What goes wrong with one batch must not keep others from being published."""
+        try:
+            await self._publish(organization_id, batch)
+        except Exception:  # people were let in all the same
+            log.exception("scan_follow_up_failed", organization_id=str(organization_id))
+
+    async def _publish(self, organization_id: UUID, batch: CommittedBatch) -> None:
         """The watch looks at the scans, they are counted, caches remember them, and they are published."""
         new = [
             (each.scan, seat)
@@ -73,8 +138,8 @@ class ScanFollowUp:
     async def _levels(
         self, organization_id: UUID, last: dict[EventDayId, UUID]
     ) -> dict[EventDayId, msgspec.Raw]:
-        """How full all gates are of the events where somebody passed; nothing where it is too early to say
-        so again."""
+        """The levels of all gates of the events where somebody passed; nothing while it is too
+        early to publish them again."""
         now = time.monotonic()
         if not last or now < self._levels_due.get(organization_id, now):
             return {}

@@ -25,8 +25,8 @@ class SignsOfLife:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._seen: dict[tuple[UUID, UUID, int], datetime] = {}
-        """By organisation, device and version of its key: what a copied old key asks for is no sign of
-        the device, and its row says which version is the present one."""
+        """Signs by organisation, device and version of its key: a request with a copied old key is
+        no sign of the device, and the device's row says which version is the present one."""
         self._task: asyncio.Task[None] | None = None
         self._hurry = asyncio.Event()
         self._is_stopping = False
@@ -49,7 +49,7 @@ class SignsOfLife:
             await asyncio.wait({self._task})
 
     async def stop(self) -> None:
-        """What was noted is still written, if PostgreSQL answers."""
+        """Noted signs are still written, if PostgreSQL answers."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.is_idle(), DRAIN_S)
         self._is_stopping = True

@@ -56,10 +56,12 @@ async def admit_by_hand(
     """Whatever the rule says of gate, time, limits and window. It is a scan like any other, with who
     asked for it and why."""
     now = database.clock.now()
+    scan_id = UUID(new.scan_id) if new.scan_id else new_id()
     request = ScanRequest(
         caller=caller,
         by=Override(new.gate_id, new.reason),
-        scan_id=new.scan_id or new_id(),
+        scan_id=scan_id,
+        sent_id=new.scan_id or str(scan_id),
         audit_id=new_id(),
         text=new.ticket_code.strip(),
         presented=read_presented(new.ticket_code),

@@ -31,7 +31,7 @@ from voelgoed.scanning.actions.own_device import DeviceCaller, own_device
 from voelgoed.scanning.actions.policies import policies_of
 from voelgoed.scanning.model.admission import TicketEntry
 from voelgoed.scanning.model.devices import Device
-from voelgoed.scanning.model.occupancy import Counted, Presence
+from voelgoed.scanning.model.occupancy import Presence
 from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
 from voelgoed.scanning.model.refusals import (
     ROTATION_DEMANDED,
@@ -60,6 +60,7 @@ from voelgoed.scanning.rules.sync_batch import (
     answered_at,
     audit_entries_of,
     decide,
+    origin_of,
     success_of,
     with_duration,
 )
@@ -80,7 +81,8 @@ WAITING_MAX = 200
 """Deliveries of one organisation."""
 ATTEMPTS_MAX = 10
 AGAIN_S = (2, 8)
-"""Between which somebody is asked to come again, so that not all come at once."""
+"""The range of seconds after which devices are asked to come again, so that not all come at
+once."""
 LATE_S_MAX = 5
 """Added to the end of a device's minute."""
 SYNC_PERIOD = timedelta(minutes=1)
@@ -165,7 +167,7 @@ class SyncPipeline:
         return answer
 
     async def _admit(self, proven: DeviceCaller, key: str, limit: Limit | None) -> Device:
-        """In a transaction of its own, so that what fails counts."""
+        """Counts in a transaction of its own, so that failed deliveries count."""
         async with self._database.transaction(proven.caller.organization_id) as tx:
             device = await own_device(tx, proven)
             if limit is None or await rate_limit.take_all(tx, {key: 1}, {key: limit}):
@@ -188,7 +190,8 @@ class SyncPipeline:
     async def _together(
         self, organization_id: UUID, requests: Sequence[SyncRequest]
     ) -> Sequence[DeliveryAnswer | Exception]:
-        """What is sent twice at once is looked at twice, the second time knowing."""
+        """A delivery that is sent twice at once is processed twice, and the second time it is
+        known."""
         first = {each.delivery.batch_id: each for each in reversed(requests)}
         planned = await self._take_in(organization_id, list(first.values()))
         for request in requests:
@@ -200,7 +203,7 @@ class SyncPipeline:
     async def _take_in(
         self, organization_id: UUID, requests: Sequence[SyncRequest]
     ) -> dict[UUID, DeliveryPlan]:
-        """What became of each, by its id. Again from the start when something changed meanwhile."""
+        """The result of each delivery, by its id. Starts again when something changed meanwhile."""
         begun = time.monotonic()
         for _ in range(ATTEMPTS_MAX):
             try:
@@ -208,6 +211,7 @@ class SyncPipeline:
             except ChangedMeanwhile:
                 continue
             await self._follow_up(organization_id, plan, begun)
+            await self._publish_occupancy(organization_id, plan)
             # After all of it is kept: who compares it with a manifest's time errs on the safe side.
             now = self._database.clock.now()
             return {each.request.id: answered_at(each, now) for each in plan.deliveries}
@@ -238,7 +242,7 @@ class SyncPipeline:
             # Of several deliveries of one device, one that measured its clock comes last and counts.
             measured_last = sorted(to_write, key=lambda each: each.request.measured is not None)
             successes = {each.request.device.id: success_of(each.request) for each in measured_last}
-            counts = await commit_history(
+            await commit_history(
                 tx,
                 system,
                 plan.history,
@@ -246,10 +250,11 @@ class SyncPipeline:
                 batches=[each.batch for each in to_write if each.batch is not None],
                 successes=list(successes.values()),
                 entries=[entry for each in to_write for entry in audit_entries_of(each)],
+                origins=[origin_of(each.request) for each in to_write],
                 suspicions=[suspicion for each in to_write for suspicion in each.suspicions],
             )
             forget_last_scans(tx, plan.changed_codes)
-            await self._publish(tx, to_write, counts)
+            _publish(tx, to_write)
         return plan
 
     async def _plan(
@@ -264,26 +269,29 @@ class SyncPipeline:
         scans = len(question.scan_ids) + sum(map(len, facts.histories.values()))
         return decided() if scans <= INLINE_MAX else await asyncio.to_thread(decided)
 
-    async def _publish(
-        self, tx: Transaction, to_write: Sequence[DeliveryPlan], counts: Sequence[Counted]
-    ) -> None:
-        """Publishes results to the devices, and occupancy to followers of the events."""
-        changed = {each.event_id for each in counts}
-        present = {event_id: await self._presence(tx, event_id) for event_id in changed}
-        for planned in to_write:
-            gate, batch = planned.gate, planned.batch
-            assert gate is not None
-            assert batch is not None
-            message = batch_synced(
-                batch.batch_id, batch.status, batch.processed_count, batch.error_count, tx.now
-            )
-            tx.publish(batch_topic(batch.batch_id), message)
-            if (here := present.get(gate.event_id)) is not None:
-                added = sum(each.is_good and each.is_learnt for each in planned.results)
-                tx.publish(
-                    occupancy_topic(tx.organization_id, gate.event_id),
-                    occupancy_synced(batch.batch_id, gate, added, here, tx.now),
-                )
+    async def _publish_occupancy(self, organization_id: UUID, plan: SyncPlan) -> None:
+        """To followers of the events. In a transaction of its own: until the one that changed the counts ends,
+        everybody who scans at the event waits for it."""
+        changed = {each.event_id for each in plan.history.counts}
+        if not changed:
+            return
+        try:
+            async with self._database.transaction(organization_id) as tx:
+                present = {event_id: await self._presence(tx, event_id) for event_id in changed}
+                for planned in plan.to_write:
+                    gate, batch = planned.gate, planned.batch
+                    assert gate is not None
+                    assert batch is not None
+                    if (here := present.get(gate.event_id)) is not None:
+                        added = sum(each.is_good and each.is_learnt for each in planned.results)
+                        tx.publish(
+                            occupancy_topic(organization_id, gate.event_id),
+                            occupancy_synced(batch.batch_id, gate, added, here, tx.now),
+                        )
+        except (
+            Unavailable
+        ) as refusal:  # the scans are kept, and the next change tells of the counts
+            log.warning("occupancy_not_published", error=refusal.code)
 
     async def _presence(self, tx: Transaction, event_id: UUID) -> Presence:
         return presence_at(await occupancy.read_occupancy_facts(tx, event_id), tx.now)
@@ -317,7 +325,7 @@ class SyncPipeline:
             await self._note_failure(proven, refusal)
 
     async def _note_failure(self, proven: DeviceCaller, refusal: Refusal) -> None:
-        """Of a device that failed to bring anything; after a few in a row somebody should know."""
+        """Records that a device failed to deliver; several failures in a row raise an alert."""
         caller = proven.caller
         assert caller.id is not None
         try:
@@ -340,6 +348,17 @@ class SyncPipeline:
                 await raise_alerts(tx, suspicions)
         except Unavailable:
             log.warning("sync_failure_not_noted", device_id=str(caller.id), error=refusal.code)
+
+
+def _publish(tx: Transaction, to_write: Sequence[DeliveryPlan]) -> None:
+    """Publishes results to the devices."""
+    for planned in to_write:
+        batch = planned.batch
+        assert batch is not None
+        message = batch_synced(
+            batch.batch_id, batch.status, batch.processed_count, batch.error_count, tx.now
+        )
+        tx.publish(batch_topic(batch.batch_id), message)
 
 
 async def _is_worth_noting(tx: Transaction, device_id: UUID) -> bool:

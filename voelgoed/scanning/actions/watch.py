@@ -33,7 +33,7 @@ COLLECT_S = 0.5
 WAITING_MAX = 5_000
 """Decisions. At a thousand a second, five seconds of them."""
 PAUSE_S = (0.5, 1.0, 2.0, 5.0)
-"""After the first, second, ... time that PostgreSQL did not answer."""
+"""The pauses after the first, second, ... time that PostgreSQL did not answer."""
 DRAIN_S = 1.0
 
 
@@ -63,7 +63,7 @@ class FraudWatch:
             await asyncio.wait({self._task})
 
     async def stop(self) -> None:
-        """What was noted is still looked at, if PostgreSQL answers."""
+        """Noted scans are still looked at, if PostgreSQL answers."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.is_idle(), DRAIN_S)
         self._stopping = True
@@ -147,7 +147,8 @@ def _pause(failures: int) -> float:
 
 
 async def _errors_of(tx: Transaction, refused: Sequence[ScanDecision]) -> list[DeviceError]:
-    """At the gate where the device is now: some were refused before anybody asked where that is."""
+    """The errors, at the gate where each device is now: some requests were refused before it was
+    known."""
     ids = {each.request.caller.id for each in refused if each.request.caller.kind == "device"}
     device_ids = [device_id for device_id in ids if device_id is not None]
     if not device_ids:

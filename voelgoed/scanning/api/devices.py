@@ -44,9 +44,9 @@ WithRevoked = Annotated[bool, QueryParameter(description="Those that were revoke
     "/api/scanning/pairings", "devices.write", GateNotFound, DeviceNotFound, PairingTokenTaken
 )
 async def create_pairing(data: JSONBody[NewPairing], call: Given[Call]) -> Data[Pairing]:
-    """A token by which one device becomes yours, once and within five minutes; or, with `challenge`,
-    your approval of a device that shows its own. With `replaces_device_id` a device is paired again;
-    without it no device that exists can be taken over."""
+    """Makes a token by which one device is paired, once and within five minutes; with `challenge`,
+    approves a device that shows its own token. With `replaces_device_id` a device is paired again;
+    without it no existing device can be taken over."""
     return Data(await actions.create_pairing(call.database, call.caller, data))
 
 
@@ -59,8 +59,8 @@ async def create_pairing(data: JSONBody[NewPairing], call: Given[Call]) -> Data[
     status=201,
 )
 async def pair_device(data: JSONBody[Pair], call: Given[Call]) -> Paired:
-    """For a device: what its token is worth. Until somebody has approved a device's own token it is
-    not known; ask again every few seconds."""
+    """Exchanges a device's token for its key. A device's own token is unknown until somebody has
+    approved it; ask again every few seconds."""
     return await actions.pair(call.database, call.master_key, call.origin, data)
 
 
@@ -93,13 +93,13 @@ async def read_device(device_id: FromPath[UUID], call: Given[Call]) -> Data[Flee
 async def change_device(
     device_id: FromPath[UUID], data: JSONBody[DeviceChange], call: Given[Call]
 ) -> Data[FleetDevice]:
-    """Give it another name or gate, or deactivate it for a while."""
+    """Changes a device's name or gate, or deactivates it for a while."""
     return Data(await actions.change_device(call.database, call.caller, device_id, data))
 
 
 @access.delete("/api/scanning/devices/{device_id:uuid}", "devices.write", DeviceNotFound)
 async def revoke_device(device_id: FromPath[UUID], call: Given[Call]) -> None:
-    """Lost or stolen: its key is worthless at once."""
+    """Revokes a lost or stolen device: its key is worthless at once."""
     await actions.revoke_device(call.database, call.caller, device_id)
 
 
@@ -110,22 +110,23 @@ async def revoke_device(device_id: FromPath[UUID], call: Given[Call]) -> None:
     status=202,
 )
 async def demand_rotation(device_id: FromPath[UUID], call: Given[Call]) -> Data[FleetDevice]:
-    """Let it change its key. From now on the present one is good for that and for nothing else: whatever
-    the device asks for is refused with 401 and the status `rotation_demanded`, and it asks for the next
-    key by itself, so nobody has to pair it again. Whoever is to be kept out altogether: revoke it."""
+    """Demands that a device rotates its key. From now on the present key is good for that and for
+    nothing else: every request is refused with 401 and the status `rotation_demanded`, and the
+    device asks for the next key by itself, so it need not be paired again. To shut a device out,
+    revoke it."""
     return Data(await actions.demand_rotation(call.database, call.caller, device_id))
 
 
 @device_get("/api/scanning/station")
 async def read_station(call: Given[Call]) -> Data[Station]:
-    """For a device: who and where it is."""
+    """The station of the device that asks: its name, gate and event."""
     return Data(await own_device.read_station(call.database, device_of(call)))
 
 
 @device_post("/api/scanning/heartbeat")
 async def send_heartbeat(data: JSONBody[Heartbeat], call: Given[Call]) -> Data[Station]:
-    """For a device, every half minute: how it is. The answer says where it is now, and how wrong its
-    clock."""
+    """The heartbeat of a device, every half minute. The answer has its present station, and the
+    error of its clock."""
     proven = device_of(call)
     station = await own_device.beat(call.database, proven, data)
     if station.manifest_version is not None and station.event_id is not None:
@@ -136,9 +137,9 @@ async def send_heartbeat(data: JSONBody[Heartbeat], call: Given[Call]) -> Data[S
 
 @device_post("/api/scanning/key-rotations", status=201)
 async def rotate_device_key(data: JSONBody[KeyRotation], call: Given[Call]) -> Data[NewKey]:
-    """For a device: its next key. The present one is worthless from then on, except to ask again under
-    the same `rotation_id` for five minutes, should the answer get lost. Asked again with the next key, it
-    is the same key."""
+    """Gives a device its next key. The present one is worthless from then on, except to ask again
+    under the same `rotation_id` for five minutes, should the answer get lost.
+    Asked again with the next key, it is the same key."""
     return Data(await own_device.rotate_key(call.database, call.master_key, device_of(call), data))
 
 

@@ -34,7 +34,7 @@ from voelgoed.scanning.model.refusals import DeviceNotAssignedToGate
 log = structlog.get_logger()
 
 PIECE_BYTES = 256 * 1024
-"""A slow device is sent no more than it takes, so that many of them have room in memory."""
+"""Sends a slow device no more than it takes, so that many of them have room in memory."""
 
 Since = Annotated[
     int | None,
@@ -93,9 +93,9 @@ async def read_manifest(
     accept_encoding: AcceptEncoding = "",
     device_time: DeviceTime = None,
 ) -> Response[Any]:
-    """For a device: all that it needs to decide alone, of the event that its gate belongs to, signed
-    with its key. With `since`, only what changed after that version; all of it where that cannot be
-    told."""
+    """Gives a device all that it needs to decide alone, for the event of its gate, signed with its
+    key. With `since`, only the changes after that version; the whole manifest where they are not
+    known."""
     manifests: Manifests = call.parts.manifests
     proven = device_of(call)
     encoding = choose_encoding(accept_encoding)
@@ -148,14 +148,14 @@ async def _pieces(content: bytes, end: bytes) -> AsyncIterator[bytes]:
 
 
 def _is_among(tag: str, given: str) -> bool:
-    """Weakly compared, as RFC 9110 has it."""
+    """The comparison is weak, as RFC 9110 has it."""
     tags = {each.strip().removeprefix("W/") for each in given.split(",")}
     return "*" in tags or tag.removeprefix("W/") in tags
 
 
 @access.get("/api/scanning/events/{event_id:uuid}/manifest-status", "devices.read", EventNotFound)
 async def read_manifest_status(event_id: FromPath[UUID], call: Given[Call]) -> Data[ManifestStatus]:
-    """What devices at this event have to decide by when they are alone, and how many have which
+    """The manifest of this event, by which devices decide alone, and how many devices have which
     version of it."""
     return Data(await actions.read_status(call.database, call.caller, event_id))
 

@@ -13,7 +13,7 @@ from voelgoed.scanning.model.outlook import EventOutlook
 
 @access.get("/api/scanning/events/{event_id:uuid}/outlook", "admissions.read", EventNotFound)
 async def read_outlook(event_id: FromPath[UUID], call: Given[Call]) -> Data[EventOutlook]:
-    """Who is still to come today, and how much waits for a decision."""
+    """The number of tickets still expected today, and of matters that wait for a decision."""
     return Data(await actions.read_outlook(call.database, call.caller, event_id))
 
 

@@ -14,7 +14,7 @@ from voelgoed.scanning.model.policies import NewScanPolicy, ScanPolicy
 
 @access.get("/api/events/{event_id:uuid}/scan-policy", "gates.read", EventNotFound)
 async def read_scan_policy(event_id: FromPath[UUID], call: Given[Call]) -> Data[ScanPolicy]:
-    """How this event is scanned, and from when on something there is suspicious."""
+    """The scan policy of this event: the duplicate window, and the limits of alerts."""
     return Data(await actions.read_policy(call.database, call.caller, event_id))
 
 
@@ -28,7 +28,7 @@ async def read_scan_policy(event_id: FromPath[UUID], call: Given[Call]) -> Data[
 async def put_scan_policy(
     event_id: FromPath[UUID], data: JSONBody[NewScanPolicy], call: Given[Call]
 ) -> Data[ScanPolicy]:
-    """For scans from now on; what is left out is as usual."""
+    """Replaces the policy for scans from now on; a field that is left out gets its default."""
     return Data(await actions.put_policy(call.database, call.caller, event_id, data))
 
 

@@ -48,9 +48,9 @@ After = Annotated[UUID | None, QueryParameter(description="The `next` of the pag
     is_packed=True,
 )
 async def import_queue(data: JSONBody[ExportedQueue], call: Given[Call]) -> Data[Imported]:
-    """The file that a device exported because it could not send its scans: it was revoked, or its clock
-    was far off. They are kept, and count for nothing until somebody has reviewed them. The same file
-    again is answered as it was."""
+    """Imports the file that a device exported because it could not send its scans: it was revoked,
+    or its clock was far off. They are stored, and count for nothing until somebody has reviewed
+    them. The same file again gets the same answer."""
     return Data(await actions.import_queue(call.database, call.master_key, call.caller, data))
 
 
@@ -62,7 +62,7 @@ async def list_recoveries(
     after: After = None,
     limit: Limit = 50,
 ) -> Page[Recovery]:
-    """Imports of what devices could not send; the newest first."""
+    """The imports of scans that devices could not send; the newest first."""
     found = await actions.list_recoveries(
         call.database, call.caller, event_id, in_state, after, limit + 1
     )
@@ -73,7 +73,7 @@ async def list_recoveries(
 async def read_recovery(
     batch_id: FromPath[UUID], call: Given[Call], after: After = None, limit: Limit = 50
 ) -> Data[RecoveryInFull]:
-    """With its scans, whether each is signed, and how it stands."""
+    """One recovery with its scans, whether each is signed, and its resolution."""
     return Data(await actions.read_recovery(call.database, call.caller, batch_id, after, limit))
 
 
@@ -87,8 +87,8 @@ async def read_recovery(
 async def review_recovery(
     batch_id: FromPath[UUID], data: JSONBody[RecoveryTransition], call: Given[Call]
 ) -> Data[Recovery]:
-    """Accept its scans, as if the device had sent them, or reject them; once. What is not signed by
-    the device never counts."""
+    """Accepts the scans, as if the device had sent them, or rejects them; once. A scan that the
+    device did not sign never counts."""
     return Data(await review(call.database, call.caller, batch_id, data))
 
 

@@ -59,9 +59,9 @@ _observers = {outcome: scan_duration.labels(outcome) for outcome in _OUTCOMES}
     opt={"empty_is": InvalidJson},
 )
 async def process_scan(data: JSONBody[NewScan], call: Given[Call]) -> Response[Answer]:
-    """For a device: may whoever holds this through? Admitted or denied is an answer, with 200; a
-    ticket that does not exist is denied with 404. With 503 and `"fallback": "offline"` the device
-    decides by itself."""
+    """Decides for a device whether the holder of a ticket may pass. Admitted and denied are
+    answers, with 200; a ticket that does not exist is denied with 404. With 503 and `"fallback":
+    "offline"` the device decides by itself."""
     began = time.perf_counter()
     outcome: Outcome = "refused"
     try:

@@ -59,7 +59,7 @@ SearchText = Annotated[
     Overloaded,
 )
 async def admit_by_hand(data: JSONBody[ManualAdmission], call: Given[Call]) -> Data[Answer]:
-    """Let somebody in whom the rule would not, and say why."""
+    """Admits somebody against the rule, with a reason."""
     return Data(await actions.admit_by_hand(call.database, call.parts.scans, call.caller, data))
 
 
@@ -74,7 +74,8 @@ async def admit_by_hand(data: JSONBody[ManualAdmission], call: Given[Call]) -> D
 async def annul_admission(
     scan_id: FromPath[UUID], data: JSONBody[Annulment], call: Given[Call]
 ) -> None:
-    """As if it had not been: the turnstile refused, it was somebody else."""
+    """Annuls an admission as if it had never been: the turnstile refused, or it was somebody
+    else."""
     await actions.annul(call.database, call.caller, scan_id, data)
 
 
@@ -89,7 +90,7 @@ async def annul_admission(
 async def move_ticket(
     ticket_id: FromPath[UUID], data: JSONBody[TicketTransition], call: Given[Call]
 ) -> None:
-    """Mark it used, make it as if nobody had come with it, or void it."""
+    """Marks a ticket used, resets it as if nobody had come with it, or voids it."""
     await actions.move_ticket(call.database, call.parts.checkout, call.caller, ticket_id, data)
 
 
@@ -102,7 +103,7 @@ async def move_ticket(
 async def search_tickets(
     event_id: FromPath[UUID], search: SearchText, call: Given[Call]
 ) -> Data[list[TicketAtGate]]:
-    """At most twenty, and only what gate staff need; every search is on record."""
+    """Finds at most twenty tickets, with only what gate staff need; every search is recorded."""
     return Data(await actions.find_tickets(call.database, call.caller, event_id, search))
 
 
@@ -110,13 +111,13 @@ async def search_tickets(
 async def list_scans_of_ticket(
     ticket_id: FromPath[UUID], call: Given[Call]
 ) -> Data[list[PastScan]]:
-    """The newest hundred, admitted, denied and annulled."""
+    """The newest hundred scans of a ticket, admitted, denied and annulled."""
     return Data(await actions.scans_of(call.database, call.caller, ticket_id))
 
 
 @access.get("/api/scanning/events/{event_id:uuid}/occupancy", "gates.read", EventNotFound)
 async def read_occupancy(event_id: FromPath[UUID], call: Given[Call]) -> Data[EventOccupancy]:
-    """Who is inside, at the event, by gate, by zone and by day."""
+    """The people inside, at the event, by gate, by zone and by day."""
     return Data(await actions.read_occupancy(call.database, call.caller, event_id))
 
 
@@ -132,8 +133,8 @@ async def declare_empty(
     call: Given[Call],
     idempotency_key: IdempotencyKey = None,
 ) -> Data[OccupancyReset]:
-    """The venue is empty: whoever came in until now no longer counts as inside. It is on record who said
-    so and why."""
+    """Declares the venue empty: all who came in until now no longer count as inside. The audit log
+    has the person and the reason."""
     key = access.once_for(call.caller, idempotency_key, "declare_empty", event_id, data)
     return Data(
         await occupancy_resets.declare_empty(call.database, call.caller, event_id, data, key)

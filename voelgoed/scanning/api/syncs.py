@@ -44,9 +44,9 @@ SIGNED_BYTES_MAX = 128 * 1024
 async def sync_queue(
     data: JSONBody[OfflineBatch], call: Given[Call], device_time: DeviceTime = None
 ) -> BatchAnswer:
-    """For a device: all that it scanned without network, up to 10,000 scans at once. Each is kept and
-    judged; `errors` says of which somebody should hear. What is not kept (`is_kept` false) stays on the
-    device. Sent again under its id, it is answered as it was."""
+    """Takes a device's whole queue of offline scans, up to 10,000 at once. Each is stored and
+    judged; `errors` lists those that need attention. A scan that is not stored (`is_kept` false)
+    stays on the device. A repeated queue under the same id gets the same answer."""
     pipeline, measured = _pipeline(call), _measured(call, device_time)
     delivery = OfflineDelivery(data)
     return await pipeline.receive(device_of(call), delivery, measured, limit=pipeline.queue_limit)
@@ -65,8 +65,9 @@ async def sync_queue(
 async def sync_signed(
     data: JSONBody[SignedBatch], call: Given[Call], device_time: DeviceTime = None
 ) -> SyncAnswer:
-    """For a device: scans that it made and signed without network, up to 50 at once, ten times a minute.
-    Those that are `processed` are kept here for good, also if they were known; those that are `rejected` are not."""
+    """Takes offline scans that a device has signed, up to 50 at once, ten times a minute.
+    `processed` scans are stored here for good, also if they were known; `rejected` scans are
+    not."""
     pipeline, measured = _pipeline(call), _measured(call, device_time)
     delivery = SignedDelivery(data, bearer_in(headers_in(call.scope)) or "", measured)
     return await pipeline.receive(device_of(call), delivery, measured, limit=pipeline.batch_limit)

@@ -19,13 +19,13 @@ from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket, Ticke
 
 
 class Presented(msgspec.Struct, frozen=True):
-    """What somebody holds before a scanner, or types."""
+    """The code that somebody shows to a scanner, or types."""
 
     text: str
     code: str
     barcode_hash: str | None
-    """In hex; None where a code was typed. A barcode is genuine if the ticket has the same: it has
-    one valid text, of which no letter can be added, left out or written otherwise."""
+    """The hash in hex; None where a code was typed. A barcode is genuine if the ticket has the same
+    hash: it has one valid text, of which no letter can be added, left out or written otherwise."""
 
 
 class DeviceCredential(msgspec.Struct, frozen=True):
@@ -46,10 +46,12 @@ class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
     caller: Caller
     by: DeviceCredential | Override
     scan_id: UUID
+    sent_id: str
+    """The scan's id as it was sent, which the answer repeats."""
     audit_id: UUID
     """A fresh id for the audit entry of this scan."""
     text: str
-    """As it was sent, without the blanks around it."""
+    """The text as it was sent, without the blanks around it."""
     presented: Presented | None
     """None where the text is neither a code nor a barcode of ours."""
     direction: Direction
@@ -87,11 +89,11 @@ class AdmissionFacts(msgspec.Struct, frozen=True, kw_only=True):
     gates: Mapping[UUID, ScanningGate]
     """Where the devices are, and those that requests, hints and known scans name."""
     inside: Mapping[UUID, Mapping[dt.date, int]]
-    """How many are inside by gates with a hard limit, on each day."""
+    """The people inside by gates with a hard limit, on each day."""
     carried: Mapping[UUID, Mapping[dt.date, int]]
-    """By event, how many are inside by all its gates with a hard limit, on each day."""
+    """The people inside by all gates of an event with a hard limit, on each day, by event."""
     resets: Mapping[UUID, datetime]
-    """By event, when somebody last declared the venue empty."""
+    """The moment at which somebody last declared the venue empty, by event."""
     tickets: Mapping[str, ScannedTicket]
     """Tickets by their codes; those for which a cache gave a hint are not read."""
     known: Mapping[UUID, KnownScan]
@@ -105,7 +107,8 @@ class AdmissionFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CountsAhead(msgspec.Struct, frozen=True):
-    """How many more come in after an admitted scan in the same write; None for a denied scan."""
+    """The number of people who come in after an admitted scan in the same write; None for a denied
+    scan."""
 
     at_gate: int | None = None
     at_event: int | None = None
@@ -125,7 +128,7 @@ class ScanAuditEntry(msgspec.Struct, frozen=True):
 
 
 class ScanDecision(msgspec.Struct, frozen=True):
-    """What became of one request: a refusal, or a scan."""
+    """The decision about one request: a refusal, or a scan."""
 
     request: ScanRequest
     refusal: Refusal | None = None
@@ -156,10 +159,11 @@ class AdmissionPlan(msgspec.Struct, frozen=True, kw_only=True):
     must not be carried out."""
     attendance: Sequence[Attendance]
     counts: Sequence[Counted]
-    """By how much they change."""
+    """The changes of the counts."""
     capacity: Sequence[CapacityCheck]
     earliest: Sequence[KnownReset]
-    """By event, the moment of the first admission: if the venue was declared empty since, the plan is void."""
+    """The moment of the first admission, by event: if the venue was declared empty since, the plan
+    is void."""
     scans: Sequence[Scan]
     ahead: Sequence[CountsAhead]
     """One for each of the scans."""

@@ -1,4 +1,4 @@
-"""What should be looked at: an alert, what it is about, and what it is raised from."""
+"""Alerts: what each is about, and the findings that raise it."""
 
 from datetime import datetime
 from typing import Literal
@@ -42,7 +42,7 @@ AlertState = Literal["open", "acknowledged", "resolved"]
 
 
 class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
-    """What an alert is raised from, or repeated."""
+    """A finding that raises an alert, or repeats one."""
 
     event_id: UUID
     kind: AlertKind
@@ -51,9 +51,9 @@ class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
     subject_id: UUID
     at: datetime
     details: dict[str, object]
-    """For a person: names, numbers and limits."""
+    """Names, numbers and limits, for people to read."""
     occurrences: int = 1
-    """How many times it happened."""
+    """The number of times it happened."""
 
     @property
     def about(self) -> tuple[UUID, AlertKind, UUID]:
@@ -90,7 +90,7 @@ class AlertTransition(Request):
 
 
 class DeviceError(msgspec.Struct, frozen=True, kw_only=True):
-    """What a device that works, in honest hands, seldom does."""
+    """A request that a working device in honest hands seldom makes."""
 
     event_id: UUID
     gate_id: UUID
@@ -99,21 +99,22 @@ class DeviceError(msgspec.Struct, frozen=True, kw_only=True):
     gate_name: str
     at: datetime
     diff_seconds: int | None = None
-    """By how much its clock is off, where that is what is wrong."""
+    """The error of its clock, where that is the reason."""
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened at the gates of one organisation since the watch last looked."""
+    """The scans at the gates of one organisation since the watch last looked."""
 
     scans: list[Scan]
     forged_ids: frozenset[UUID]
-    """Those of the scans whose barcode somebody made up."""
+    """The scans with a forged barcode."""
     refused: list[DeviceError]
     """Requests that were refused and made no scan."""
 
 
 class TicketQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """How often, until its last scan, a ticket was a duplicate, and where else it was."""
+    """The number of times that a ticket was a duplicate until its last scan, and the other gates
+    where it was scanned."""
 
     ticket_id: UUID
     gate_id: UUID
@@ -126,7 +127,7 @@ class TicketQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GateQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """How many scans there were at a gate in the minute until its last one."""
+    """The number of scans at a gate in the minute until its last one."""
 
     gate_id: UUID
     since: datetime
@@ -136,7 +137,7 @@ class GateQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeviceQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """How many of a device's scans were errors, in the ten minutes before the last of them."""
+    """The number of errors among a device's scans in the ten minutes before the last of them."""
 
     device_id: UUID
     gate_id: UUID
@@ -144,7 +145,7 @@ class DeviceQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WatchQuestions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the watch has to count in PostgreSQL before it can judge a round of scans."""
+    """The counts that the watch needs from PostgreSQL before it can judge a round of scans."""
 
     tickets: list[TicketQuestion]
     gates: list[GateQuestion]
@@ -180,7 +181,7 @@ class GateCount(msgspec.Struct, frozen=True, kw_only=True):
 class DeviceCount(msgspec.Struct, frozen=True, kw_only=True):
     device_id: UUID
     count: int
-    """How many scans the device made, with those that were refused."""
+    """The number of scans that the device made, including refused ones."""
     errors: int
 
 

@@ -1,4 +1,4 @@
-"""Where two scans of a ticket contradict each other, and what people made of it."""
+"""Conflicts: pairs of scans of a ticket that contradict each other, and their reviews."""
 
 from datetime import datetime
 from typing import Literal

@@ -60,7 +60,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """The moment in the server's time, also where a device's clock was read."""
     direction: Direction
     issue: int | None
-    """Which of a ticket's barcodes it was; None where the code was typed."""
+    """The number of the ticket's barcode that was shown; None where the code was typed."""
 
 
 class EventFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ class EventFacts(msgspec.Struct, frozen=True, kw_only=True):
     days: list[EventDay]
     dedup_window_s: int
     resets: list[datetime] = []
-    """When somebody declared the venue empty."""
+    """The moment at which somebody declared the venue empty."""
 
 
 class GateFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ class GateFacts(msgspec.Struct, frozen=True, kw_only=True):
     """None where every zone is allowed."""
     hard_capacity_limit: int | None
     inside: int
-    """Who came in here today and has not left."""
+    """The number of people who came in here today and have not left."""
 
 
 class TicketFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +103,7 @@ class TicketFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
-    """What was admitted with a ticket before."""
+    """The earlier entries and exits of a ticket."""
 
     entries: int
     entries_by_day: dict[str, int]
@@ -114,9 +114,10 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     inside_gate_id: UUID | None = None
     """The gate by which they came in, if nobody saw them leave since."""
     irregular: int = 0
-    """How many are inside with the ticket who had no right to come in."""
+    """The number of people inside with the ticket who had no right to come in."""
     left_at: datetime | None = None
-    """When they left after their last entry. None while they are inside, or nobody saw them leave."""
+    """The exit after the last entry. None while the person is inside, or nobody saw the person
+    leave."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,6 +130,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     seconds_since_last_scan: int | None = None
     """The seconds since the last entry; None where the ticket is not denied as scanned."""
     left_at: datetime | None = None
-    """When the person left, if the ticket is denied because of its earlier entries."""
+    """The moment at which the person left, if the ticket is denied because of its earlier
+    entries."""
     may_return_at: datetime | None = None
-    """From when a person who left is let in again; None where the ticket has no entry left."""
+    """The moment from which a person who left is admitted again; None where the ticket has no entry
+    left."""

@@ -46,7 +46,8 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     key_version: int
     key_rotated_at: datetime
     rotation_demanded_at: datetime | None
-    """When somebody demanded a rotation that has not happened yet; None where nobody did."""
+    """The moment at which somebody demanded a rotation that has not happened yet; None where nobody
+    did."""
     rotation_id: UUID | None
     """The id with which the device asked for its present key; None where that key came by pairing."""
     paired_at: datetime
@@ -100,7 +101,7 @@ class FleetDevice(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID | None
     last_heartbeat: datetime | None
     last_seen_at: datetime
-    """When it last asked for anything: any request is a sign of life, its pairing the first."""
+    """The moment of its last request: any request is a sign of life, its pairing the first."""
     silent_seconds: int
     """Since then."""
     battery_percent: int | None
@@ -120,7 +121,7 @@ class FleetDevice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewPairing(Request):
-    """For one device, within five minutes."""
+    """Pairs one device, within five minutes."""
 
     gate_id: UUID
     name: Name
@@ -192,7 +193,7 @@ class Heartbeat(DeviceRequest):
 
 
 class Station(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a device stands, told to the device itself."""
+    """The station of a device, as the device itself receives it."""
 
     device_id: UUID
     name: str
@@ -204,7 +205,7 @@ class Station(msgspec.Struct, frozen=True, kw_only=True):
     event_name: str | None
     event_status: str | None
     gate_inside: int | None
-    """Who came in there today and has not left."""
+    """The number of people who came in there today and have not left."""
     event_inside: int | None
     """The same, by whatever gate."""
     event_capacity: int | None
@@ -213,4 +214,4 @@ class Station(msgspec.Struct, frozen=True, kw_only=True):
     nobody has asked for one yet."""
     server_time: datetime
     offset_seconds: float | None
-    """To be added to the device's clock; null where it did not tell its time."""
+    """The offset that is to be added to the device's clock; null where it did not send its time."""

@@ -20,20 +20,21 @@ class EventScan(msgspec.Struct, frozen=True, kw_only=True):
     """Null where there is none by what was shown."""
     device_id: UUID | None
     device_name: str
-    """As the device was called then; empty where somebody scanned without a device."""
+    """The name that the device had then; empty where somebody scanned without a device."""
     gate_id: UUID
     gate_name: str
-    """As the gate was called then."""
+    """The name that the gate had then."""
     direction: Direction
     status: ScanStatus
-    """As it stands, in the light of all that is known."""
+    """The present resolution."""
     reason_denied: Reason | None
     outcome: Outcome | None
     """What a device decided alone; null where it asked."""
     scanned_at: datetime
     scanned_at_canonical: datetime
     created_at: datetime
-    """When the server kept it; later than `scanned_at` where a device was offline."""
+    """The moment at which the server stored it; later than `scanned_at` where a device was
+    offline."""
     source: Source
     conflict: bool
     """It contradicts another scan of the ticket, and does not stand because of that."""

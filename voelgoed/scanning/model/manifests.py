@@ -21,7 +21,7 @@ class GateInside(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):
-    """What a manifest begins with, and a delta gives anew."""
+    """The head of a manifest, which a delta repeats."""
 
     event_id: UUID
     event_name: str
@@ -29,7 +29,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     generated_at: datetime
     expires_at: datetime
     occupancy: list[GateInside]
-    """For each gate with a hard limit, everybody who is inside by it, since whatever day."""
+    """The people inside by each gate with a hard limit, since whatever day."""
 
 
 class ManifestDay(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class AccessRules(msgspec.Struct, frozen=True, kw_only=True):
     max_concurrent: int | None
     """The gate's capacity; None where it has none. Nobody is denied because of it."""
     hard_capacity_limit: int | None = None
-    """How many may be inside by the gate; None where everybody may."""
+    """The number of people who may be inside by the gate; None where there is no limit."""
     entry_rules: list[str]
 
 
@@ -64,7 +64,7 @@ class ManifestGate(msgspec.Struct, frozen=True, kw_only=True):
 
 class ManifestZone(msgspec.Struct, frozen=True, kw_only=True):
     number: int
-    """As barcodes have it: its place in the layout, from 1."""
+    """The number that barcodes have: the zone's place in the layout, from 1."""
     zone: UUID
     name: str
 
@@ -89,7 +89,7 @@ class SeatNotes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ManifestSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is the same for all tickets and seldom changes."""
+    """The part that is the same for all tickets and seldom changes."""
 
     event: ManifestEvent
     gates: list[ManifestGate]
@@ -124,7 +124,7 @@ class StoredManifest(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: str
     seen_xid: int
     checked_at: datetime
-    """When it was last known to be up to date."""
+    """The last moment at which it was known to be up to date."""
 
 
 class Versions(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,28 +134,28 @@ class Versions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ManifestStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """What devices at an event have to decide by."""
+    """The manifests that devices at an event have to decide by."""
 
     event_id: UUID
     manifest_version: int | None
     """Null where no device asked for one yet."""
     built_at: datetime | None
     checked_at: datetime | None
-    """When it was last known to be up to date."""
+    """The last moment at which it was known to be up to date."""
     expires_at: datetime | None
     tickets: int
     bytes: int
-    """Of the document."""
+    """The size of the document."""
     compressed_bytes: int
     content_hash: str | None
     devices: list[Versions]
-    """How many have which version, as they last said."""
+    """The number of devices with each version, as they last reported."""
 
 
 class Tail(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an answer ends with, made for one device and one moment."""
+    """The end of an answer, made for one device and one moment."""
 
     offset_seconds: float | None
-    """To be added to the device's clock; null where it did not tell its time."""
+    """The offset that is to be added to the device's clock; null where it did not send its time."""
     code_key: str
     signature: str

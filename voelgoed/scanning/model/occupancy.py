@@ -1,4 +1,4 @@
-"""How many are inside, where, and how many came and went."""
+"""Occupancy: how many people are inside, where, and how many came and went."""
 
 import datetime as dt
 from datetime import datetime
@@ -14,8 +14,8 @@ Scope = Literal["event", "gate", "zone"]
 
 
 class Counted(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """Of one day, at the event, at one of its gates, or in one of its zones. Also: by how much that
-    changes."""
+    """The counts of one day, at the event, at one of its gates, or in one of its zones; also the
+    change of such counts."""
 
     event_id: UUID
     day: dt.date
@@ -30,13 +30,13 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
 
 class OccupancyFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of who is inside at an event."""
+    """The known counts of people inside at an event."""
 
     days: list[EventDay]
     counts: list[Counted]
-    """Of all days."""
+    """The counts of all days."""
     limited_gates: frozenset[UUID]
-    """Those with a hard limit: people who came in there stay counted overnight."""
+    """The gates with a hard limit: people who came in there stay counted overnight."""
 
 
 class CountedHead(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ NOBODY = Heads(inside=0, irregular=0)
 
 
 class Presence(msgspec.Struct, frozen=True, kw_only=True):
-    """Who is present at one moment. Gates and zones that are not named have nobody."""
+    """The people present at one moment. Gates and zones that are not named have nobody."""
 
     today: dt.date | None
     """The event's day that it is; None where the event has no days."""
@@ -98,14 +98,14 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownReset(msgspec.Struct, frozen=True):
-    """When an event's venue was last declared empty, as far as a decision knew."""
+    """The moment at which an event's venue was last declared empty, as far as a decision knew."""
 
     event_id: UUID
     at: datetime
 
 
 class CapacityCheck(msgspec.Struct, frozen=True):
-    """How many may be inside by a gate, on a day."""
+    """The number of people who may be inside by a gate, on a day."""
 
     gate_id: UUID
     day: dt.date
@@ -113,9 +113,10 @@ class CapacityCheck(msgspec.Struct, frozen=True):
 
 
 class GateLevels(msgspec.Struct, frozen=True):
-    """How full all gates of an event are on a day."""
+    """The levels of all gates of an event on a day."""
 
     event_id: UUID
     day: dt.date
     gates: msgspec.Raw
-    """As followers of the event are told: of each gate its id, occupancy, capacity and percentage."""
+    """The message for followers of the event: of each gate its id, occupancy, capacity and
+    percentage."""

@@ -58,7 +58,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     last_gate: str | None = None
     is_inside: bool = False
     last_exit_at: datetime | None = None
-    """When somebody left with it after the last entry; None while they are inside."""
+    """The exit after the last entry with it; None while the person is inside."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,12 +82,13 @@ class OwnScan(msgspec.Struct, frozen=True, kw_only=True):
 
     ticket_id: UUID
     at: datetime
-    """In the server's time."""
+    """The moment by the server's clock."""
     direction: Direction
     gate: str
     """Its code."""
     acknowledged_at: datetime | None = None
-    """When, by the server's clock, the server confirmed this scan; None until it has."""
+    """The moment, by the server's clock, at which the server confirmed this scan; None until it
+    has."""
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +108,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     colour: Colour
     ticket_id: UUID | None
     barcode_hash: str
-    """To be sent: of the barcode that was shown, or of the ticket whose code was typed."""
+    """The hash to be sent: of the shown barcode, or of the ticket whose code was typed."""
     is_forged: bool
     """A barcode of this event that this event's keys did not sign."""
     shown: Shown

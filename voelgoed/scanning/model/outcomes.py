@@ -1,4 +1,4 @@
-"""What a device says of a scan, in five words."""
+"""The five outcomes that a device reports of a scan."""
 
 from typing import Literal
 

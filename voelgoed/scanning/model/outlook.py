@@ -1,4 +1,4 @@
-"""What those at the gates have before them."""
+"""The outlook of the gates."""
 
 import datetime as dt
 from uuid import UUID
@@ -7,11 +7,11 @@ import msgspec
 
 
 class OpenWork(msgspec.Struct, frozen=True, kw_only=True):
-    """What waits for somebody to look at it."""
+    """Matters that wait for somebody to look at them."""
 
     alerts: int
     critical_alerts: int
-    """Among them."""
+    """The critical ones among them."""
     conflicts: int
     recoveries: int
 

@@ -24,25 +24,25 @@ DEVICE_ERROR_RATE_MAX = 0.1
 class ScanPolicy(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID
     dedup_window_s: Seconds = DEDUP_WINDOW_S
-    """For so long after an entry the same ticket is a duplicate."""
+    """The duplicate window: after an entry the same ticket is a duplicate for so long."""
     travel_s: Seconds = TRAVEL_S
-    """Nobody gets from one gate to another in less."""
+    """The least time in which a person can get from one gate to another."""
     duplicates_per_hour_max: Duplicates = DUPLICATES_PER_HOUR_MAX
-    """Of one ticket."""
+    """The duplicates of one ticket in an hour that raise no alert."""
     gate_scans_per_minute_max: ScansPerMinute = GATE_SCANS_PER_MINUTE_MAX
     device_error_rate_max: Rate = DEVICE_ERROR_RATE_MAX
-    """Of a device's scans in ten minutes, if they are at least twenty: how many are errors of the device,
-    not of whoever holds the ticket: codes that nobody has or nobody can read, forged barcodes, a clock
-    that is off, ids used twice."""
+    """The share of errors among a device's scans in ten minutes, if there are at least twenty.
+    Errors are those of the device, not of the ticket's holder: unknown or unreadable codes, forged
+    barcodes, a clock that is off, ids used twice."""
     blocks_devices: bool = False
     """Whether a device that errs more often may scan no more until somebody activates it again."""
     version: int = 1
     updated_at: datetime | None = None
-    """None: nobody changed it."""
+    """None while nobody has changed it."""
 
 
 class NewScanPolicy(Request):
-    """In place of the present one; what is left out is as usual."""
+    """Replaces the present policy; a field that is left out gets its default."""
 
     version: Version
     dedup_window_s: Seconds = DEDUP_WINDOW_S

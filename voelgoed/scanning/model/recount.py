@@ -1,4 +1,4 @@
-"""What a recount finds where counters and scans do not agree."""
+"""The results of a recount: the places where counters and scans do not agree."""
 
 import datetime as dt
 from datetime import datetime
@@ -14,13 +14,13 @@ class ContestedPassage(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody came in or left with a ticket of which not every entry counts, or with no ticket at all."""
 
     ticket_id: UUID | None
-    """None where it was no ticket of the event."""
+    """The ticket; None where the text was no ticket of the event."""
     day: dt.date
     gate_id: UUID
     zone_id: UUID | None
     direction: Direction
     is_admitted: bool
-    """Else it is an irregular entry."""
+    """Whether the entry counts; otherwise it is an irregular entry."""
     is_conflict: bool
     """Another person is known to have come in with the ticket."""
     at: datetime
@@ -32,14 +32,14 @@ class RecountFacts(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID
     kept: list[Counted]
     by_scans: list[Counted]
-    """By the admissions alone, without irregular entries."""
+    """The attendance by the admissions alone, without irregular entries."""
     contested: list[ContestedPassage]
-    """In canonical order."""
+    """The passages in canonical order."""
     resets: list[datetime]
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """Of one place on one day: what its counters say, and what they should."""
+    """One place on one day: what its counters say, and what they should."""
 
     event_id: UUID
     day: dt.date
@@ -56,7 +56,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
     @property
     def correction(self) -> Counted:
-        """By how much the counters must change."""
+        """The change that corrects the counters."""
         return Counted(
             event_id=self.event_id,
             day=self.day,

@@ -1,4 +1,5 @@
-"""What a device could not send: brought by somebody as a file, kept, and decided about by people."""
+"""Recoveries: scans that a device could not send, imported from a file, kept, and reviewed by
+people."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -30,7 +31,7 @@ class ExportedQueue(Request):
 
 
 class ScanFate(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one of them."""
+    """The result for one of the scans."""
 
     scan_id: UUID
     result: Fate
@@ -45,7 +46,7 @@ class ScanFate(msgspec.Struct, frozen=True, kw_only=True):
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
     batch_id: UUID
-    """Of these scans, whenever and however often they are imported."""
+    """An id of these scans, the same whenever and however often they are imported."""
     device_id: UUID
     device_name: str
     event_id: UUID
@@ -56,7 +57,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     known: int
     rejected: int
     wrong_signatures: int
-    """Of those that are kept. They never count."""
+    """The scans that are kept with a wrong signature. They never count."""
     doubtful: int
     results: list[ScanFate]
 
@@ -98,7 +99,7 @@ class RecoveredScan(msgspec.Struct, frozen=True, kw_only=True):
     signature_valid: bool
     doubts: list[Doubt]
     unverified: UnverifiedCause | None
-    """What its place or its moment has against it."""
+    """What is against the place or the moment of the scan."""
 
 
 class RecoveryInFull(msgspec.Struct, frozen=True, kw_only=True):

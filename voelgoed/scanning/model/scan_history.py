@@ -17,7 +17,7 @@ ConflictSeverity = Literal["critical"]
 
 
 class Resolution(msgspec.Struct, frozen=True):
-    """What a scan is in the light of all that is known."""
+    """The status of a scan in the light of all that is known."""
 
     status: ScanStatus
     reason: Reason | None = None
@@ -36,17 +36,17 @@ class HistoryScan(Passage, frozen=True, kw_only=True):
     outcome: Outcome | None
     """What the device decided alone; None where it asked."""
     resolution: Resolution | None
-    """How the scan was resolved until now; None while it is new."""
+    """The resolution of the scan until now; None while it is new."""
     issue: int | None = None
     """Which barcode was shown with a scan that claimed a moment that was yet to come. None where its moment
     had come when it arrived, or a code was typed."""
 
 
 class HistoryState(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a ticket after some of its scans, in canonical order."""
+    """The state of a ticket after some of its scans, in canonical order."""
 
     attendance: Attendance
-    """What counts, and who else is inside."""
+    """The attendance that counts, and the irregular people inside."""
     everybody: Attendance
     """The same, if everybody who was let in counted."""
     last_entry: HistoryScan | None = None
@@ -70,11 +70,11 @@ class JudgedScan(msgspec.Struct, frozen=True):
 
 class JudgedHistory(msgspec.Struct, frozen=True):
     scans: list[JudgedScan]
-    """In canonical order."""
+    """The scans in canonical order."""
     state: HistoryState
-    """After the last of them."""
+    """The state after the last of them."""
     attendance: Attendance
-    """As it is now: the venue may have been declared empty since."""
+    """The state as it is now: the venue may have been declared empty since."""
     earlier: list[JudgedScan]
     """Scans from before the first of them that are in a conflict now."""
 
@@ -91,7 +91,7 @@ class Clash(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
-    """How a scan is resolved since more is known; the last ruling about a scan stands."""
+    """A later resolution of a scan; the last ruling about a scan stands."""
 
     scan_id: UUID
     event_id: UUID

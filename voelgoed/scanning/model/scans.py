@@ -9,14 +9,14 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from voelgoed.events.model import EventStatus
-from voelgoed.infra.shapes import DeviceRequest, Moment
+from voelgoed.infra.shapes import DeviceRequest, Moment, SentId
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.outcomes import Outcome
 
 Source = Literal["online", "supervisor", "offline_sync", "recovered"]
 """`recovered`: from a file of what a device could not send."""
 Doubt = Literal["before_pairing", "from_future", "after_revocation"]
-"""About the moment of a scan that was recovered from a file."""
+"""The reason to doubt the moment of a scan that was recovered from a file."""
 UnverifiedCause = Literal[
     "foreign_gate", "before_assignment", "outside_event_time", "clock_changed", "from_future"
 ]
@@ -24,7 +24,7 @@ UnverifiedCause = Literal[
 PRESENTED_MAX = 300
 """Characters. No code or barcode of ours has as many."""
 CODE_KEPT_MAX = 64
-"""How many characters are kept of a text that is no code of ours."""
+"""The number of characters that are kept of a text that is no code of ours."""
 
 ScanWarning = Literal["gate_over_capacity"]
 """`gate_over_capacity`: more are inside by the gate than its capacity, which is not enforced."""
@@ -37,7 +37,7 @@ class NewScan(DeviceRequest):
     """The code, as somebody types it, or the whole text of the barcode."""
     device_id: UUID
     scanned_at: Moment
-    scan_id: UUID | None = None
+    scan_id: SentId | None = None
     """Made by the device. A scan that is sent again under its id is answered as it was."""
     direction: Direction = "entry"
     offline_batch: Literal[False] = False
@@ -63,7 +63,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     zone_id: UUID | None
     entry_number: int | None
     gate_current: int | None = None
-    """Who was inside by this gate, and at the event, after it: known when it is written."""
+    """The people inside by this gate, and at the event, after the scan: known when it is
+    written."""
     event_current: int | None = None
     gate_name: str
     device_name: str
@@ -74,30 +75,30 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScanDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an answer says besides; short, for there are millions."""
+    """Further parts of an answer; short, because there are millions."""
 
     gate_capacity: int | None = None
     gate_current: int | None = None
-    """How many were inside by a gate that was full."""
+    """The number of people inside by a gate that was full."""
     event_capacity: int | None = None
     event_status: EventStatus | None = None
-    """Of an event that was not live."""
+    """The status of an event that was not live."""
     last_scanned_at: datetime | None = None
     seconds_since_last_scan: int | None = None
     last_gate_name: str | None = None
     left_at: datetime | None = None
     may_return_at: datetime | None = None
     tier: Literal["hot", "warm"] | None = None
-    """Which cache denied it; none where PostgreSQL decided."""
+    """The cache that denied it; None where PostgreSQL decided."""
     overridden: Reason | None = None
-    """What a supervisor let pass."""
+    """The reason that a supervisor overrode."""
     override_reason: str | None = None
     barcode_hash: str | None = None
-    """Of what a device read and nobody has."""
+    """The hash of a text that a device read and no ticket has."""
     signature: str | None = None
-    """By which a device vouched for it."""
+    """The signature of the device."""
     is_signed: bool | None = None
-    """Of one from a file: whether that signature is the device's."""
+    """Whether that signature is the device's, for a scan from a file."""
     doubts: list[Doubt] = []
     issue: int | None = None
     """Which barcode was shown, where the scan claimed a moment that was yet to come: it may be replaced before."""
@@ -111,7 +112,7 @@ class SeatInfo(msgspec.Struct, frozen=True, kw_only=True):
     row: str | None
     seat_number: str | None
     notes: list[str]
-    """Of wheelchair places and the like."""
+    """Notes about wheelchair places and the like."""
 
 
 class GateInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,10 +129,11 @@ class OccupancyInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """To a scan: somebody is let through, or not and why."""
+    """The answer to a scan: somebody is let through, or not and why."""
 
     status: ScanStatus
-    scan_id: UUID
+    scan_id: SentId
+    """As the request had it."""
     direction: Direction
     ticket_code: str
     scanned_at: datetime
@@ -146,15 +148,17 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     seconds_since_last_scan: int | UnsetType = UNSET
     last_gate_name: str | UnsetType = UNSET
     left_at: datetime | UnsetType = UNSET
-    """When the person left, if the ticket is denied because of its earlier entries."""
+    """The moment at which the person left, if the ticket is denied because of its earlier
+    entries."""
     may_return_at: datetime | UnsetType = UNSET
-    """From when a person who left is let in again; left out where the ticket has no entry left."""
+    """The moment from which a person who left is admitted again; left out where the ticket has no
+    entry left."""
     capacity: int | UnsetType = UNSET
-    """Of a gate that is full: how many it lets in."""
+    """The limit of a gate that is full."""
     current: int | UnsetType = UNSET
-    """Of a gate that is full: how many are inside."""
+    """The number of people inside by a gate that is full."""
     current_status: EventStatus | UnsetType = UNSET
-    """Of an event that is not live."""
+    """The status of an event that is not live."""
     expected: Literal["live"] | UnsetType = UNSET
     warning: ScanWarning | UnsetType = UNSET
     """Somebody is let through, and staff should know something."""

@@ -1,12 +1,12 @@
 """The device that scans, and the gate where it does, as they are at this moment."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
 import msgspec
 
-from voelgoed.events.model import EventStatus, GateStatus
+from voelgoed.events.model import EventDay, EventStatus, GateStatus
 from voelgoed.scanning.model.devices import DeviceStatus
 
 
@@ -33,7 +33,6 @@ class ScanningGate(msgspec.Struct, frozen=True, kw_only=True):
     event_status: EventStatus
     event_ends_at: datetime
     event_capacity: int
-    event_version: int
     layout_id: UUID | None
     lineage_id: UUID | None
     dedup_window_s: int | None
@@ -42,7 +41,7 @@ class ScanningGate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WantedStations(msgspec.Struct, frozen=True):
-    """Which stations a decision needs, by their ids."""
+    """The ids of the stations that a decision needs."""
 
     device_ids: frozenset[UUID] = frozenset()
     gate_ids: frozenset[UUID] = frozenset()
@@ -52,16 +51,18 @@ class WantedStations(msgspec.Struct, frozen=True):
 
 
 class Stations(msgspec.Struct, frozen=True, kw_only=True):
-    """What scans need to know and seldom changes: devices, gates, and their events."""
+    """Facts that scans need and that seldom change: devices, gates, and their events."""
 
     version: UUID | None
     """Another as soon as anything of this changes; None where nothing ever did."""
     devices: Mapping[UUID, ScanningDevice]
     gates: Mapping[UUID, ScanningGate]
     """The gates where the devices are, and those that were asked for."""
+    days: Mapping[UUID, Sequence[EventDay]]
+    """The days of the events of these gates, in their order."""
     limited_gates: Mapping[UUID, UUID]
     """All gates with a hard limit at the events of these gates, with their events."""
     resets: Mapping[UUID, datetime]
-    """By event, when somebody last declared the venue empty."""
+    """The moment at which somebody last declared the venue empty, by event."""
     event_keys: Mapping[UUID, Mapping[int, bytes]]
     """The public keys of the events of these gates, and of those that were asked for, by number."""

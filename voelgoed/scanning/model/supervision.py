@@ -1,4 +1,4 @@
-"""What supervisors do when a rule alone does not do, and what they look at."""
+"""What supervisors do where the rule is not enough, and what they see."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from voelgoed.infra.shapes import Name, Request
+from voelgoed.infra.shapes import Name, Request, SentId
 from voelgoed.scanning.model.decisions import Direction, Reason, ScanStatus
 from voelgoed.scanning.model.occupancy import Counted
 from voelgoed.scanning.model.outcomes import Outcome
@@ -25,7 +25,7 @@ class ManualAdmission(Request):
     gate_id: UUID
     reason: Name
     direction: Direction = "entry"
-    scan_id: UUID | None = None
+    scan_id: SentId | None = None
     """Sent again under it, it is the same one."""
 
 
@@ -49,16 +49,16 @@ class PastScan(msgspec.Struct, frozen=True, kw_only=True):
     device_name: str
     direction: Direction
     status: ScanStatus
-    """As it stands, in the light of all that is known."""
+    """The present resolution."""
     status_at_first: ScanStatus
-    """As it was decided when it became known."""
+    """The decision at the time when the scan became known."""
     outcome: Outcome | None
     """What a device decided alone; null where it asked."""
     reason_denied: Reason | None
     scanned_at: datetime
     scanned_at_canonical: datetime
     created_at: datetime
-    """When the server kept it."""
+    """The moment at which the server stored it."""
     entry_number: int | None
     source: Source
     conflict: bool
@@ -69,7 +69,7 @@ class PastScan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TicketAtGate(msgspec.Struct, frozen=True, kw_only=True):
-    """As much of a ticket as gate staff may see: no names, no addresses, no prices."""
+    """The part of a ticket that gate staff may see: no names, no addresses, no prices."""
 
     ticket_id: UUID
     ticket_code: str
@@ -90,7 +90,7 @@ class NewOccupancyReset(Request):
 
 
 class GatePresence(msgspec.Struct, frozen=True, kw_only=True):
-    """Who is present by one gate, as its limit counts them."""
+    """The people present by one gate, as its limit counts them."""
 
     gate_id: UUID
     inside: int
@@ -106,14 +106,14 @@ class EventOccupancy(msgspec.Struct, frozen=True, kw_only=True):
     current: int
     """Everybody who is inside, whether they had a right to come in or not."""
     irregular: int
-    """How many of them had no right to come in."""
+    """The number of people among them who had no right to come in."""
     capacity: int
     percent_full: int
     gates: list[GatePresence]
     """All gates of the event."""
     counts: list[Counted]
-    """Of all days, the event, gates and zones."""
+    """The counts of all days, of the event, gates and zones."""
     emptied_at: datetime | None
-    """When somebody last declared the venue empty."""
+    """The moment at which somebody last declared the venue empty."""
     emptied_by_id: UUID | None
-    """Who declared it."""
+    """The id of the person who declared it."""

@@ -1,4 +1,4 @@
-"""What devices bring after a time without network, and what they are answered."""
+"""Deliveries of devices after a time without a network, and the answers to them."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from voelgoed.infra.shapes import DeviceRequest, Moment
+from voelgoed.infra.shapes import DeviceRequest, Moment, SentId
 from voelgoed.scanning.model.decisions import Direction
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.scan_history import ConflictKind, ConflictSeverity
@@ -18,10 +18,7 @@ SIGNED_SCANS_MAX = 50
 OFFSET_S_MAX = 200 * 365 * 86_400
 """A device whose battery was empty may believe that it is 1970."""
 
-_UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$(?!\n)"
 _MOMENT = r"^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:?\d\d)$(?!\n)"
-Id = Annotated[str, Meta(pattern=_UUID)]
-"""A UUID as the text that the device sent: the text is signed, and is echoed as it was sent."""
 OfflineId = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^\x00]*$")]
 """The name that a device gave to a scan, echoed as it was sent."""
 When = Annotated[str, Meta(max_length=40, pattern=_MOMENT)]
@@ -38,23 +35,23 @@ RecoveryState = Literal["unverified", "accepted", "rejected"]
 class SignedScan(msgspec.Struct, kw_only=True):
     """One that a device made alone and signed."""
 
-    scan_id: Id
-    ticket_id: Id | None
-    """As the manifest or the barcode has it; null for what is in neither."""
+    scan_id: SentId
+    ticket_id: SentId | None
+    """The ticket's id in the manifest or the barcode; null for a text that is in neither."""
     barcode_hash: BarcodeHash
     scanned_at: When
-    """By the device's clock."""
+    """The moment by the device's clock."""
     gate_id: GateName
     outcome: Outcome
     signature: Signature
     direction: Direction = "entry"
     ticket_code: Presented | None = None
-    """What was read, of what is in no manifest."""
+    """The text that was read, where no manifest has it."""
 
 
 class SignedBatch(DeviceRequest):
     device_id: UUID
-    sync_batch_id: Id
+    sync_batch_id: SentId
     offset_seconds: Offset
     """The server's time minus the device's, as the device last learnt it."""
     scans: Annotated[list[SignedScan], Meta(min_length=1, max_length=SIGNED_SCANS_MAX)]
@@ -94,10 +91,10 @@ class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     unverified: list[UnverifiedScan] = []
     """Of the processed scans those that wait for review, and why."""
     offset_seconds: float
-    """By which the moments were corrected."""
+    """The offset by which the moments were corrected."""
     measured_offset_seconds: float | None
     server_time: datetime
-    """After all of it was kept."""
+    """A moment after all of it was stored."""
     manifest_version: int | None = None
     """The present one of the event; null where none was made yet, or it was not looked at."""
     message: str | UnsetType = UNSET
@@ -118,7 +115,7 @@ class QueuedScan(DeviceRequest):
 
 
 class OfflineBatch(DeviceRequest):
-    batch_id: Id
+    batch_id: SentId
     device_id: UUID
     batch_created_at: Moment
     scans: Annotated[list[QueuedScan], Meta(min_length=1, max_length=SCANS_MAX)]
@@ -166,7 +163,7 @@ class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BatchSync(msgspec.Struct, frozen=True, kw_only=True):
-    """What a device brought together, as it is kept."""
+    """A delivery of a device, as it is stored."""
 
     id: UUID
     batch_id: UUID
@@ -183,4 +180,4 @@ class BatchSync(msgspec.Struct, frozen=True, kw_only=True):
     waiting_elsewhere: list[UUID] = []
     """The other events at whose gates its scans that wait for review say they were made."""
     state: RecoveryState | None = None
-    """Of what was recovered from a file: whether somebody has looked at it."""
+    """Whether somebody has reviewed a delivery that was recovered from a file."""

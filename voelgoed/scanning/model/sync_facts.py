@@ -1,4 +1,4 @@
-"""What decisions about offline deliveries are made from, and the rows that they become."""
+"""The facts from which offline deliveries are decided, and the rows that the decisions become."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -18,7 +18,7 @@ from voelgoed.ticketing.model.admissions import Reissued, ScannedTicket
 
 
 class SyncQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be known about some deliveries."""
+    """The ids of the facts that some deliveries need."""
 
     batch_ids: Sequence[UUID]
     device_ids: Sequence[UUID]
@@ -38,7 +38,7 @@ class SyncQuestion(msgspec.Struct, frozen=True, kw_only=True):
 def question_about_scans(
     scan_ids: Sequence[UUID] = (), ticket_ids: Sequence[UUID] = ()
 ) -> SyncQuestion:
-    """What is to be known about scans that are kept, and about tickets, where nothing is delivered: whole
+    """The ids of stored scans and of tickets to be read without a delivery, with whole
     histories."""
     return SyncQuestion(
         batch_ids=(),
@@ -61,7 +61,7 @@ class RecordedScan(Scan, frozen=True, kw_only=True):
     is_let_in: bool
     """Whether somebody was let through, as far as is known now."""
     resolution: Resolution
-    """How it is resolved now."""
+    """The present resolution of the scan."""
     is_waiting: bool
     """The scan waits for review; false once somebody has rejected it."""
 
@@ -80,7 +80,7 @@ class SyncFacts(msgspec.Struct, frozen=True, kw_only=True):
     devices: Mapping[UUID, ScanningDevice]
     """The devices as they are now."""
     assignments: Mapping[UUID, Sequence[DeviceAssignment]]
-    """Where each device was, by its id."""
+    """The assignments of each device, by its id."""
     answers: Mapping[UUID, KeptAnswer]
     """Answers that were given before, by batch id."""
     gates: Mapping[UUID, ScanningGate]
@@ -91,7 +91,7 @@ class SyncFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The present version of each event's manifest, by the event's id."""
     tickets: Sequence[ScannedTicket]
     reissues: Mapping[UUID, Sequence[Reissued]]
-    """When barcodes of tickets were replaced, by the ticket's id."""
+    """The moments at which barcodes of tickets were replaced, by the ticket's id."""
     keys: Mapping[UUID, Mapping[int, bytes]]
     """The public keys of each event, by their numbers."""
     known: Mapping[UUID, RecordedScan]
@@ -100,9 +100,11 @@ class SyncFacts(msgspec.Struct, frozen=True, kw_only=True):
     unreviewed: Mapping[UUID, HistoryScan]
     """Scans that wait for review."""
     histories: Mapping[UUID, Sequence[HistoryScan]]
-    """Of each ticket, the scans that let somebody through; where it has a checkpoint, those after that."""
+    """The scans of each ticket that let somebody through; where it has a checkpoint, those after
+    that."""
     checkpoints: Mapping[UUID, HistoryState]
-    """Of tickets with very many scans, the state after most of them; none where whole histories were wanted."""
+    """The state of tickets with very many scans after most of them; none where whole histories were
+    asked for."""
     checkpointed: frozenset[UUID]
     """The tickets that have a checkpoint: it must follow whatever changes their history."""
     conflicts: Sequence[Conflict]
@@ -131,3 +133,11 @@ class SyncSuccess(msgspec.Struct, frozen=True, kw_only=True):
     """The offset of its clock, measured with the delivery; None where the device sent no time."""
     periods: Sequence[ClockPeriod] | None = None
     """What is known of its clock by now; None where the delivery added nothing."""
+
+
+class DeliveryOrigin(msgspec.Struct, frozen=True, kw_only=True):
+    """From where a delivery came, as the audit entries of its scans say."""
+
+    batch_id: UUID
+    ip: str | None
+    user_agent: str | None

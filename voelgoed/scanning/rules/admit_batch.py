@@ -38,7 +38,12 @@ from voelgoed.scanning.model.refusals import (
     TimestampOutOfRange,
 )
 from voelgoed.scanning.model.scans import CODE_KEPT_MAX, Scan, ScanDetails
-from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate, WantedStations
+from voelgoed.scanning.model.stations import (
+    ScanningDevice,
+    ScanningGate,
+    Stations,
+    WantedStations,
+)
 from voelgoed.scanning.rules import decision
 from voelgoed.scanning.rules.devices import refusal_to_scan
 from voelgoed.scanning.rules.facts import (
@@ -105,17 +110,36 @@ def stations_behind(requests: Sequence[ScanRequest], facts: AdmissionFacts) -> W
     )
 
 
+def limited_gates(requests: Sequence[ScanRequest], stations: Stations) -> dict[UUID, UUID]:
+    """The gates with a hard limit at the events that these requests are about, with their events."""
+    if not stations.limited_gates:
+        return {}
+    gates = [stations.gates.get(gate_id) for gate_id in _gate_ids(requests, stations.devices)]
+    event_ids = {gate.event_id for gate in gates if gate is not None}
+    return {
+        gate_id: event_id
+        for gate_id, event_id in stations.limited_gates.items()
+        if event_id in event_ids
+    }
+
+
 def gates_of(requests: Sequence[ScanRequest], facts: AdmissionFacts) -> list[ScanningGate]:
     """The gates that these requests, and the scans that are known by their ids, are about."""
-    ids = {scan.gate_id for scan in facts.known.values()}
+    ids = _gate_ids(requests, facts.devices)
+    ids.update(scan.gate_id for scan in facts.known.values())
+    return [facts.gates[gate_id] for gate_id in ids if gate_id in facts.gates]
+
+
+def _gate_ids(requests: Sequence[ScanRequest], devices: Mapping[UUID, ScanningDevice]) -> set[UUID]:
+    ids = set[UUID]()
     for request in requests:
         if isinstance(request.by, Override):
             ids.add(request.by.gate_id)
             continue
-        device = facts.devices.get(request.caller.id) if request.caller.id else None
+        device = devices.get(request.caller.id) if request.caller.id else None
         if device is not None and device.gate_id is not None:
             ids.add(device.gate_id)
-    return [facts.gates[gate_id] for gate_id in ids if gate_id in facts.gates]
+    return ids
 
 
 def with_counts(plan: AdmissionPlan, counts: Sequence[Counted]) -> list[ScanDecision]:
@@ -154,7 +178,7 @@ class _Ticket(msgspec.Struct):
 
 
 class _Batch:
-    """What the requests so far have come to."""
+    """The results of the requests so far."""
 
     def __init__(self, facts: AdmissionFacts) -> None:
         self._facts = facts
@@ -201,7 +225,7 @@ class _Batch:
         )
 
     def _ahead_of(self, scan: Scan, at_gate: int, at_event: int) -> CountsAhead:
-        """Those of earlier days who were not seen leaving are there too, where there is a limit."""
+        """Includes the people of earlier days who were not seen leaving, where there is a limit."""
         by_gate = self._facts.inside.get(scan.gate_id, {})
         by_event = self._facts.carried.get(scan.event_id, {})
         return CountsAhead(
@@ -326,8 +350,8 @@ class _Batch:
         return barcode.fields.issue if verify_barcode(barcode, ticket.event_id, keys) else None
 
     def _inside_of(self, gate: ScanningGate) -> int:
-        """With those who came and went in this batch, and with those of earlier days who were not seen
-        leaving; only counted where there is a limit."""
+        """The people inside, including those who came and went in this batch and those of earlier
+        days who were not seen leaving; only counted where there is a limit."""
         if gate.hard_capacity_limit is None:
             return 0
         read = self._facts.inside.get(gate.id, {})
@@ -360,7 +384,7 @@ class _Batch:
         ticket.is_moved = True
 
     def _left_for(self, gate: ScanningGate, day: dt.date) -> int:
-        """How many of those who come today may be inside by a gate with a limit."""
+        """The number of people who come today that may be inside by a gate with a limit."""
         assert gate.hard_capacity_limit is not None
         of_today = self._facts.inside.get(gate.id, {}).get(day, 0) + self._tally.inside(
             gate.event_id, gate.id, day
@@ -370,8 +394,8 @@ class _Batch:
     def _presence_of(
         self, ticket: ScannedTicket, attendance: Attendance, scan: Scan
     ) -> Sequence[Place]:
-        """Where the person counts as inside who comes in again, or leaves: the holder, or, where only people
-        without a right to are inside, the first of them."""
+        """The place where a person who comes in again, or leaves, counts as inside: the holder's,
+        or, where only people without a right to are inside, that of the first of them."""
         if not attendance.is_inside:
             heads = attendance.irregular[0] if attendance.irregular else None
             if scan.direction == "entry" or heads is None or not heads.count:
@@ -483,7 +507,7 @@ def _before(inside: Mapping[dt.date, int], day: dt.date | None) -> int:
 
 
 def _earliest(scans: Sequence[Scan]) -> list[KnownReset]:
-    """By event, the moment of the first admission."""
+    """The moment of the first admission, by event."""
     found: dict[UUID, datetime] = {}
     for scan in scans:
         if scan.status == "admitted":

@@ -70,14 +70,15 @@ def percent_full(current: int, capacity: int) -> int:
     return 100 * current // capacity
 
 
-def answer_of(scan: Scan, seat: SeatInfo | None) -> Answer:
+def answer_of(scan: Scan, seat: SeatInfo | None, sent_id: str) -> Answer:
+    """`sent_id` is the scan's id as the request had it."""
     if scan.status == "denied":
-        return _denied(scan)
+        return _denied(scan, sent_id)
     details = scan.details
     assert scan.ticket_id is not None
     return Answer(
         status=scan.status,
-        scan_id=scan.id,
+        scan_id=sent_id,
         direction=scan.direction,
         ticket_code=scan.ticket_code,
         ticket_id=scan.ticket_id,
@@ -98,7 +99,7 @@ def answer_of(scan: Scan, seat: SeatInfo | None) -> Answer:
 
 
 def warning_of(scan: Scan) -> ScanWarning | None:
-    """Of an admission. What a gate is meant for is not enforced, unlike its hard limit."""
+    """The warning of an admission. A gate's capacity is not enforced, unlike its hard limit."""
     current, capacity = scan.gate_current, scan.details.gate_capacity
     if scan.direction == "exit" or current is None or capacity is None:
         return None
@@ -111,13 +112,13 @@ def _welcome(scan: Scan) -> str:
     return WELCOME if scan.entry_number == 1 else WELCOME_BACK
 
 
-def _denied(scan: Scan) -> Answer:
+def _denied(scan: Scan, sent_id: str) -> Answer:
     assert scan.reason_denied is not None
     details = scan.details
     return Answer(
         status=scan.status,
         reason=scan.reason_denied,
-        scan_id=scan.id,
+        scan_id=sent_id,
         direction=scan.direction,
         ticket_code=scan.ticket_code,
         scanned_at=scan.scanned_at_canonical,

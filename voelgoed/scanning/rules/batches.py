@@ -1,4 +1,4 @@
-"""Which alerts a delivery of offline scans raises."""
+"""The alerts that a delivery of offline scans raises."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class BatchFacts(msgspec.Struct, frozen=True, kw_only=True):
     batch: BatchSync
     device_name: str
     created_at: datetime | None
-    """By the device's clock; None where the device did not say."""
+    """The moment by the device's clock; None where the device did not say."""
     clock: DeviceClock
     results: Sequence[SyncResult]
     nearby_entries: Sequence[datetime]
@@ -191,7 +191,8 @@ def _invalid_admissions(facts: BatchFacts) -> list[Suspicion]:
 def failing_device(
     failures: int, device_id: UUID, gates: Sequence[ScanningGate], error: str, now: datetime
 ) -> Suspicion | None:
-    """About which nobody hears unless it is at a gate of an event."""
+    """The finding about a device that failed several times; None unless it is at a gate of an
+    event."""
     if failures < FAILURES_MAX or not gates:
         return None
     kind: AlertKind = "repeated_sync_failures"

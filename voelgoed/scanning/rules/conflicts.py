@@ -1,8 +1,8 @@
-"""What is a conflict, and which of two scans wins.
+"""The rule for conflicts: which scans are one, and which of two scans wins.
 
 A conflict is one person more inside than the ticket allows, whatever is wrong with the ticket. The scan
-that let that person in loses; it wins the entry because of which the person is one too many. Where somebody
-was turned away there is no conflict: a device and the server then say the same.
+that let that person in loses; the entry because of which the person is one too many wins. A scan that the
+device denied is no conflict: the device and the server then agree.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,13 +19,13 @@ from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
 
 class ConflictChanges(msgspec.Struct, frozen=True):
     found: list[Conflict]
-    """Those that are new, or that another scan wins than before."""
+    """The conflicts that are new, or in which another scan wins than before."""
     withdrawn: list[Conflict]
-    """Those that are none any more."""
+    """The conflicts that no longer exist."""
 
 
 def clashes_of(judged: Iterable[JudgedScan]) -> list[Clash]:
-    """Of one ticket's scans, each that let in one person too many, with the one that wins."""
+    """Each of one ticket's scans that let in one person too many, with the scan that wins."""
     return [
         Clash(
             event_id=each.scan.event_id,
@@ -43,7 +43,8 @@ def clashes_of(judged: Iterable[JudgedScan]) -> list[Clash]:
 def conflict_changes(
     known: Iterable[Conflict], clashes: Iterable[Clash], ids: Iterator[UUID], now: datetime
 ) -> ConflictChanges:
-    """How the known conflicts of some tickets become those that there are now. `ids` are fresh ones."""
+    """The changes that turn the known conflicts of some tickets into the present ones. `ids` are
+    fresh ones."""
     before = {each.scan_id: each for each in known}
     found, left = list[Conflict](), set[UUID]()
     for clash in clashes:
@@ -76,7 +77,7 @@ def _opened(clash: Clash, id_: UUID, now: datetime) -> Conflict:
 
 
 def _opened_again(conflict: Conflict, clash: Clash) -> Conflict:
-    """What people decided was about another pair of scans."""
+    """Opens a conflict again, because people reviewed another pair of scans."""
     return msgspec.structs.replace(
         conflict,
         winner_scan_id=clash.winner_scan_id,

@@ -4,7 +4,8 @@ The only place where this is decided, online, offline and afterwards; the scanne
 judged by the same cases (contracts/scan_decisions.json). Everything it needs is given to it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import datetime as dt
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -34,6 +35,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     history: History
 
 
+_Check = Callable[[Case, TicketFacts], Reason | None]
+
+
 def decide(case: Case) -> Verdict:
     if case.ticket is None:
         return Verdict(status="denied", reason="ticket_not_found")
@@ -58,7 +62,7 @@ def _deny(case: Case, ticket: TicketFacts, reason: Reason) -> Verdict:
 
 
 def _may_return_at(case: Case, ticket: TicketFacts) -> datetime | None:
-    """When the duplicate window has passed, and not before the ticket has an entry left."""
+    """The end of the duplicate window, but not before the ticket has an entry left."""
     last = case.history.last_scanned_at
     limit = _may_not_come_again(case, ticket) or _came_too_often(case, ticket)
     if last is None or limit not in (None, "daily_limit_reached"):
@@ -81,13 +85,13 @@ def _next_day(case: Case, ticket: TicketFacts) -> EventDay | None:
 
 
 def judge_stateless(case: Case) -> Reason | None:
-    """What is against it whatever was scanned before: of place, time, and ticket as they are."""
+    """The reason against it from place, time, and ticket, whatever was scanned before."""
     ticket = case.ticket
     if ticket is None:
         return "ticket_not_found"
     if case.attempt.direction == "exit":
         return _wrong_event(case, ticket)
-    return _first(refuse(case, ticket) for refuse in _ENTRY if refuse not in _HISTORY_CHECKS)
+    return _first(_STATELESS_CHECKS, case, ticket)
 
 
 def judge_ticket(case: Case, ticket: TicketFacts) -> Reason | None:
@@ -98,19 +102,23 @@ def judge_ticket(case: Case, ticket: TicketFacts) -> Reason | None:
 
 
 def judge_history(case: Case, ticket: TicketFacts) -> Reason | None:
-    """What is against it because of what was scanned before, and of that alone."""
+    """The reason against it from earlier scans, and from those alone."""
     if case.attempt.direction == "exit":
         return "not_inside" if _nobody_is_inside(case.history) else None
-    return _first(refuse(case, ticket) for refuse in _HISTORY_CHECKS)
+    return _first(_HISTORY_CHECKS, case, ticket)
 
 
-def _first(reasons: Iterable[Reason | None]) -> Reason | None:
-    return next((reason for reason in reasons if reason is not None), None)
+def _first(checks: Sequence[_Check], case: Case, ticket: TicketFacts) -> Reason | None:
+    for refuse in checks:
+        if (reason := refuse(case, ticket)) is not None:
+            return reason
+    return None
 
 
 def foremost(*reasons: Reason | None) -> Reason | None:
     """The reason that is asked first, of those against the scan; None where there is none."""
-    return next((reason for reason in _REASONS if reason in reasons), None)
+    against: list[Reason] = [reason for reason in reasons if reason is not None]
+    return min(against, key=_REASONS.index, default=None)
 
 
 def _leave(case: Case, ticket: TicketFacts) -> Verdict:
@@ -127,12 +135,18 @@ def _nobody_is_inside(history: History) -> bool:
 
 
 def day_of(days: Sequence[EventDay], at: datetime) -> str | None:
-    """For which of the event's days somebody comes. Gates open before a day begins: what lies
-    between two days belongs to the later one, what lies after the last to that."""
+    """The date of the day for which somebody comes, as a text."""
+    date = date_of(days, at)
+    return date and date.isoformat()
+
+
+def date_of(days: Sequence[EventDay], at: datetime) -> dt.date | None:
+    """The day of the event for which somebody comes. Gates open before a day begins: a moment
+    between two days belongs to the later one, a moment after the last day to that."""
     for day in days:
         if at < day.ends_at:
-            return day.date.isoformat()
-    return days[-1].date.isoformat() if days else None
+            return day.date
+    return days[-1].date if days else None
 
 
 def _wrong_event(case: Case, ticket: TicketFacts) -> Reason | None:
@@ -220,7 +234,7 @@ def _gate_is_full(case: Case, ticket: TicketFacts) -> Reason | None:
     return "gate_at_capacity" if most is not None and case.gate.inside >= most else None
 
 
-_ENTRY: tuple[Callable[[Case, TicketFacts], Reason | None], ...] = (
+_ENTRY: tuple[_Check, ...] = (
     _wrong_event,
     _revoked,
     _not_valid,
@@ -234,9 +248,10 @@ _ENTRY: tuple[Callable[[Case, TicketFacts], Reason | None], ...] = (
     _came_too_often,
     _gate_is_full,
 )
-"""What is wrong with the ticket comes before what is wrong with the place: who is sent away should
-hear what will not change by waiting."""
+"""The reasons of the ticket come before those of the place: a denied person should hear first what
+will not change by waiting."""
 _HISTORY_CHECKS = (_scanned_just_now, _may_not_come_again, _came_too_often)
+_STATELESS_CHECKS = tuple(check for check in _ENTRY if check not in _HISTORY_CHECKS)
 _REASONS_AFTER_ENTRIES = REASONS_OF_HISTORY - {"exit_required"}
 """After `exit_required` there is no exit to name: the person has not left."""
 _REASONS: tuple[Reason, ...] = get_args(Reason)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import sha256
 from typing import Generic, Literal, TypeVar
 from uuid import UUID, uuid5
@@ -52,20 +53,23 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 A = TypeVar("A", BatchAnswer, SyncAnswer)
 
 OFFLINE_MAX = timedelta(hours=24)
-"""How far a queue's moments may lie before or after the server's time."""
+"""The largest distance of a queue's moments from the server's time."""
 HASH_PREFIX = "sha256:"
+GATES_MAX = 1_000
+"""Texts that name gates and are remembered as what they were read as: all scans of a delivery name a few."""
 AGAIN = "Batch already synced (idempotent)"
 
 
 class Delivery(ABC, Generic[A]):
-    """What a device delivers, in one of the two forms."""
+    """The content of a delivery, in one of the two forms."""
 
     batch_id: UUID
     device_id: UUID
     """The device that the delivery names as its sender."""
     fingerprint: str
     created_at: datetime | None = None
-    """When the delivery was made, by the device's clock; None where the device does not say."""
+    """The moment at which the delivery was made, by the device's clock; None where the device does
+    not say."""
     claimed: timedelta | None = None
     """The clock offset that the device claims; None where it claims none."""
     form: Literal["batch", "queue"]
@@ -188,11 +192,11 @@ def read_signed(
     scanned_at = _moment(scan.scanned_at)
     at = canonical(scanned_at, clock)
     return OfflineScan(
-        scan_id=UUID(scan.scan_id),
+        scan_id=_id(scan.scan_id),
         sent_id=scan.scan_id,
         device=device,
         batch_id=batch_id,
-        ticket_id=UUID(scan.ticket_id) if scan.ticket_id else None,
+        ticket_id=_id(scan.ticket_id) if scan.ticket_id else None,
         presented=read_presented(given) if given else None,
         given=given.strip(),
         barcode_hash=scan.barcode_hash.removeprefix(HASH_PREFIX).lower(),
@@ -260,8 +264,9 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         created_at = self._batch.batch_created_at
         if abs(now - created_at) > OFFLINE_MAX:
             return BatchTooOld(server_time=now.isoformat(), batch_created_at=created_at.isoformat())
-        statuses = [each.event_status for each in gates]
-        return None if "live" in statuses else EventNotLive(event_status=statuses[0])
+        statuses = (each.event_status for each in gates)
+        status = next(statuses)
+        return None if status == "live" or "live" in statuses else EventNotLive(event_status=status)
 
     def answer(
         self,
@@ -322,10 +327,16 @@ def id_of(scan: QueuedScan, device: Device) -> UUID:
         code = text if presented is None or presented.barcode_hash else presented.code
         given = f"{scan.direction} {code} {scan.scanned_at.astimezone(UTC).isoformat()}"
     elif _UUID.match(given):
-        return UUID(given)
+        return _id(given)
     return uuid5(device.id, given)
 
 
+def _id(text: str) -> UUID:
+    """From a text of the right form, in a third of the time that `UUID` takes."""
+    return msgspec.convert(text, UUID)
+
+
+@lru_cache(GATES_MAX)
 def _gate(text: str) -> UUID | str:
     try:
         return UUID(text)

@@ -1,8 +1,8 @@
-"""By how much a device's clock is wrong, and what of that the device itself is believed.
+"""The error of a device's clock, and how far the device's own claim about it is believed.
 
-A device tells its moments by its own clock, and with signed scans it claims by how much that clock is
-wrong. The claim is compared with what the server measured: with the same delivery, or else the last time
-before, however long ago that was. Clocks drift, so an old measurement allows for more.
+A device reads its moments from its own clock, and with signed scans it claims the error of that clock.
+The claim is compared with the server's measurement: with the same delivery, or else the last one before,
+however long ago that was. Clocks drift, so an old measurement allows for more.
 
 A measurement is no more than what the device says of its clock at that moment. One that contradicts those
 before it is believed from then on, somebody hears of it, and what the device scanned before it by such a clock
@@ -21,16 +21,16 @@ from voelgoed.scanning.model.sync import OFFSET_S_MAX
 TOLERANCE_MIN = timedelta(seconds=60)
 """The documents allow for a clock that is wrong by so much."""
 DRIFT_PER_HOUR = timedelta(seconds=1)
-"""By which the tolerance grows since the last measurement."""
+"""The growth of the tolerance since the last measurement."""
 UNMEASURED_MAX = timedelta(hours=24)
-"""What a device may claim of a clock that was never measured."""
+"""The largest offset that a device may claim of a clock that was never measured."""
 NO_OFFSET = timedelta()
 PERIODS_MAX = 20
 """How many periods of a device's clock are kept: the first, and the newest."""
 
 
 class ClockMeasurement(msgspec.Struct, frozen=True):
-    """What the server measured of a device's clock."""
+    """A measurement of a device's clock by the server."""
 
     offset: timedelta
     """The server's time minus the device's."""
@@ -47,14 +47,14 @@ class ClockChange(msgspec.Struct, frozen=True):
 
 
 class DeviceClock(msgspec.Struct, frozen=True, kw_only=True):
-    """How the moments that a device sends are read."""
+    """The correction of the moments that a device sends."""
 
     offset: timedelta
     """The server's time minus the device's."""
     gap: timedelta | None = None
     """The claim minus what is used instead; None where the claim is believed."""
     tolerance: timedelta = TOLERANCE_MIN
-    """How far the device's moments may be wrong all the same."""
+    """The error that the device's corrected moments may still have."""
     is_unmeasured: bool = False
     """The device is believed though it claims more than the tolerance and nobody ever measured it."""
     periods: Sequence[ClockPeriod] = ()
@@ -64,7 +64,8 @@ class DeviceClock(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def last_measurement(device: Device) -> ClockMeasurement | None:
-    """What was measured with its last heartbeat, manifest or delivery. None where that says nothing."""
+    """The measurement at the last heartbeat, manifest request or delivery. None where there is
+    none."""
     at, offset_s = device.clock_measured_at, device.clock_offset_seconds
     if at is None or offset_s is None or abs(offset_s) > OFFSET_S_MAX:
         return None
@@ -110,7 +111,7 @@ def _offset(period: ClockPeriod) -> timedelta:
 
 
 def tolerance_after(age: timedelta) -> timedelta:
-    """How far a clock may be from a measurement of that age."""
+    """The possible error of a clock after a measurement of that age."""
     return TOLERANCE_MIN + DRIFT_PER_HOUR * (max(age, timedelta()) / timedelta(hours=1))
 
 
@@ -148,7 +149,7 @@ def clock_of(
 
 
 def _unmeasured(claimed: timedelta | None) -> DeviceClock:
-    """Nobody can contradict the device: it is believed within a day, and somebody hears of it."""
+    """Without a measurement a device is believed within a day, and an alert is raised."""
     if claimed is None:
         return DeviceClock(offset=NO_OFFSET)
     if abs(claimed) > UNMEASURED_MAX:

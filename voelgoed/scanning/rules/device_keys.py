@@ -20,7 +20,8 @@ SECRET_BYTES = 32
 _HEAD_BYTES = 16 + 16 + VERSION_BYTES
 
 Derive = Callable[..., Iterable[bytes]]
-"""Of a purpose and what it is for: by the present master key, and by the one before."""
+"""A function from a purpose and its subject to the keys derived from the present master key and
+from the one before."""
 
 
 class DeviceKey(msgspec.Struct, frozen=True):
@@ -41,7 +42,7 @@ def key_text(key: DeviceKey) -> str:
 
 
 def read_key(text: str) -> DeviceKey | None:
-    """Of a text of the right form; `is_genuine` tells the rest."""
+    """Reads a key from a text of the right form; `is_genuine` checks it."""
     if not text.startswith(PREFIX):
         return None
     try:

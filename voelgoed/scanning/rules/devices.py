@@ -18,7 +18,7 @@ SILENT_MAX = timedelta(minutes=5)
 """A device that is silent for longer is offline: to the API, to the apps and to the operators."""
 PAIRING_TTL = timedelta(minutes=5)
 ROTATION_GRACE = timedelta(minutes=5)
-"""For so long a device may ask again for the new key that it did not get."""
+"""The time in which a device may ask again for a new key that it did not receive."""
 
 
 def rotated(device: Device, key_version: int, rotation_id: UUID, now: datetime) -> Device | None:

@@ -1,4 +1,5 @@
-"""From what the tables say to what the rule asks for, and what an admission makes of it."""
+"""The facts that the rule needs, from the rows of the tables, and the effect of an admission on
+them."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -98,8 +99,8 @@ NOBODY_CAME = History(entries=0, entries_by_day={}, last_scanned_at=None, inside
 
 
 def later(at: datetime, attendance: Attendance | None, reset: datetime | None = None) -> datetime:
-    """After what is known of the ticket and of the event, whatever this machine's clock says. `reset` is when
-    the venue was last declared empty."""
+    """The moment of a scan: after all known moments of the ticket and of the event, whatever this
+    machine's clock says. `reset` is when the venue was last declared empty."""
     if attendance is None:
         return at
     for last in (attendance.last_scanned_at, attendance.last_exit_at, reset):
@@ -109,7 +110,7 @@ def later(at: datetime, attendance: Attendance | None, reset: datetime | None = 
 
 
 def blank(ticket_id: UUID, status: TicketStatus) -> Attendance:
-    """Of a ticket that nobody came with."""
+    """The attendance of a ticket that nobody came with."""
     return Attendance(
         id=ticket_id,
         status="active" if status == "scanned" else status,
@@ -127,7 +128,8 @@ def blank(ticket_id: UUID, status: TicketStatus) -> Attendance:
 
 
 def with_status(attendance: Attendance, status: TicketStatus) -> Attendance:
-    """Of a ticket that is this by now; one that is valid is scanned once somebody came with it."""
+    """The attendance of a ticket with its present status; a valid one is scanned once somebody came
+    with it."""
     if status in ("active", "scanned"):
         status = "scanned" if attendance.scan_count else "active"
     return msgspec.structs.replace(attendance, status=status)

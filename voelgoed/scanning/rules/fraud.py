@@ -42,7 +42,7 @@ DUPLICATES_FOR = timedelta(hours=1)
 VELOCITY_FOR = timedelta(minutes=1)
 ERRORS_FOR = timedelta(minutes=10)
 ERRORS_SCANS_MIN = 20
-"""Of fewer scans nothing can be said about the device that made them."""
+"""With fewer scans nothing can be said about the device that made them."""
 ERROR_REASONS: frozenset[Reason] = frozenset({"ticket_not_found"})
 """Forged barcodes are among them. Whoever is denied for another reason has a ticket, and the device read
 it well."""
@@ -53,7 +53,8 @@ ERROR_REFUSALS = (
     ScanIdReused,
     DeviceMismatch,
 )
-"""Not that it has no gate, which is not its doing, or that an admission was annulled meanwhile."""
+"""A device without a gate is not among them, because that is not its doing, nor is a repeated
+annulled admission."""
 NEAR_CAPACITY_PERCENT = 90
 SENT_ELSEWHERE: frozenset[Reason | None] = frozenset(
     {"wrong_event", "gate_closed", "wrong_gate", "gate_at_capacity"}
@@ -113,8 +114,9 @@ SUBJECT: dict[AlertKind, SubjectType] = {
     "impossible_rate": "device",
 }
 BLOCKS: frozenset[AlertKind] = frozenset({"device_malfunction", "repeated_sync_failures"})
-"""For which a device is deactivated, where an event wants that. Not for one forged ticket; but whoever
-shows it many codes that are no tickets can bring it about, which is why no event has it unless asked for."""
+"""The findings for which a device is deactivated, where an event wants that. One forged ticket is
+not among them; but anybody who shows many invalid codes can cause the others, so no event has it
+unless asked for."""
 
 
 @dataclass(slots=True)

@@ -32,21 +32,21 @@ left, and costs no more than the first."""
 
 
 class HistoryPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be written, as data."""
+    """The rows that are to be written, as data."""
 
     attendance: list[Attendance]
     rulings: list[Ruling]
     conflicts: list[Conflict]
-    """Those that are new, or that another scan wins than before."""
+    """The conflicts that are new, or in which another scan wins than before."""
     withdrawn: list[Conflict]
     counts: list[Counted]
-    """By how much they change."""
+    """The changes of the counts."""
     codes: dict[UUID, str]
     """The codes of the tickets, by their ids."""
     checkpoints: dict[UUID, HistoryState]
-    """By ticket, of those with very many scans."""
+    """The states of tickets with very many scans, by ticket."""
     resets: list[KnownReset]
-    """When the venues were last declared empty, as far as this plan knows."""
+    """The moments at which the venues were last declared empty, as far as this plan knows."""
     ahead: dict[UUID, datetime]
     """The moments of new scans that claim one which is yet to come, by the scans' ids: they are judged once
     more when it has come."""
@@ -85,7 +85,9 @@ class HistoryPlanner:
         that are frozen keep their resolution. `status` is what the ticket is made at the same time, if
         anything."""
         self._note_resets(event)
-        facts = msgspec.structs.replace(ticket_facts(ticket), status=status or ticket.status)
+        facts = ticket_facts(ticket)
+        if status is not None:
+            facts = msgspec.structs.replace(facts, status=status)
         reissues = self._facts.reissues.get(ticket.id, ())
         after = [by_now(each, event, ticket, reissues) for each in after]
         judged = reconcile(event, facts, after, frozen, checkpoint)

@@ -43,7 +43,7 @@ def moment_text(moment: datetime) -> str:
 
 
 def settings_text(settings: ManifestSettings) -> bytes:
-    """As it stands in a manifest: an object without its braces."""
+    """The text of an object in a manifest, without its braces."""
     return msgspec.json.encode(settings)[1:-1]
 
 
@@ -66,8 +66,8 @@ def content_hash(document: bytes) -> str:
 
 
 def tag_of(version: int, content_hash: str) -> str:
-    """By which a whole manifest is known. Weak: the bytes of answers differ by device, encoding and
-    moment, what they say does not."""
+    """The tag of a whole manifest. It is weak: the bytes of answers differ by device, encoding and
+    moment, their content does not."""
     return f'W/"{version}-{content_hash.removeprefix(HASH)[:TAG_HASH_CHARACTERS]}"'
 
 
@@ -86,7 +86,7 @@ def sign(document: bytes, api_key: str) -> str:
 
 
 def tail_text(offset_seconds: float | None, code_key: bytes, signature: str) -> bytes:
-    """What an answer has in place of the last brace of what is signed."""
+    """The end of an answer, which replaces the last brace of the signed text."""
     key = urlsafe_b64encode(code_key).decode().rstrip("=")
     tail = Tail(offset_seconds=offset_seconds, code_key=key, signature=signature)
     return b"," + msgspec.json.encode(tail)[1:]
@@ -97,7 +97,7 @@ def body_of(document: bytes, tail: bytes) -> bytes:
 
 
 def cut(body: bytes) -> tuple[bytes, Tail] | None:
-    """What is signed, and what was added to it for this device."""
+    """The signed text, and the part that was added to it for this device."""
     at = body.rfind(_TAIL)
     try:
         tail = msgspec.json.decode(b"{" + body[at + 1 :], type=Tail) if at > 0 else None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 FEW = 2_000
-"""So many are looked up one by one; more are compared with all there are."""
+"""Up to so many entries are looked up one by one; more are compared with all there are."""
 
 _BEGIN = b'{"ticket_id":"'
 """Occurs nowhere else: within a text the quotes would be escaped."""
@@ -11,7 +11,8 @@ _ID_BYTES = 36
 
 
 def merged(entries: bytes, changes: Sequence[bytes]) -> tuple[bytes, list[bytes]]:
-    """With these in their places, and those of them that were not so before. By ticket, both ways."""
+    """The entries with the changes in their places, and the changes that were no entries before.
+    Both are in the order of tickets."""
     if len(changes) > FEW:
         return _merged_all(entries, changes)
     parts: list[bytes] = []
@@ -58,7 +59,7 @@ def _trimmed(part: bytes) -> bytes:
 
 
 def _place(entries: bytes, ticket_id: bytes, low: int) -> tuple[int, int]:
-    """Where the entry of this ticket begins and ends, or where it belongs."""
+    """The place where the entry of this ticket begins and ends, or where it belongs."""
     high = len(entries)
     while low < high:
         middle = (low + high) // 2

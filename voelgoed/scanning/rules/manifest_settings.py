@@ -101,7 +101,7 @@ def _type(ticket_type: TicketType, codes: Mapping[UUID, str]) -> ManifestTicketT
 
 
 def _notes(plan: Plan) -> list[SeatNotes]:
-    """In the layout's order."""
+    """The notes of special seats, in the layout's order."""
     special = np.isin(plan.category, (WHEELCHAIR, COMPANION, RESTRICTED_VIEW))
     notes: list[SeatNotes] = []
     for position in np.flatnonzero(special).tolist():

@@ -64,8 +64,8 @@ def denied(scan: Scan) -> dict[str, object]:
 
 
 def counted(scan: Scan, gates: msgspec.Raw | None = None) -> dict[str, object]:
-    """To those who watch the event. With the levels of all its gates, where they are given: of scans that
-    are written together, with the last."""
+    """The message for followers of the event. It has the levels of all its gates where they are
+    given; of scans that are written together, the last message has them."""
     current, capacity = scan.event_current or 0, scan.details.event_capacity or 1
     message: dict[str, object] = {
         "event": "ticket_scanned",
@@ -109,7 +109,8 @@ def batch_synced(
 def occupancy_synced(
     batch_id: UUID, gate: ScanningGate, added: int, present: Presence, at: datetime
 ) -> dict[str, object]:
-    """To those who watch the event: at once for all of them, so the other gates are to be read."""
+    """The message for followers of the event after a delivery: it is one for all gates, so the
+    other gates are to be read."""
     return {
         "event": "batch_sync_completed",
         "batch_id": batch_id,

@@ -1,4 +1,4 @@
-"""Who is present now, from the counts of each day.
+"""The people who are present now, from the counts of each day.
 
 At the end of an event day people stay counted where a gate has a hard limit, until they leave or somebody
 declares the venue empty. Elsewhere the day starts at zero.
@@ -22,7 +22,7 @@ from voelgoed.scanning.rules.tally import Tally
 
 
 def presence_at(facts: OccupancyFacts, now: datetime) -> Presence:
-    """Who is present at that moment. An event without days has nobody present."""
+    """The people present at that moment. An event without days has nobody present."""
     today = day_of(facts.days, now)
     return _presence(facts, dt.date.fromisoformat(today)) if today else Presence(today=None)
 
@@ -61,7 +61,7 @@ def at_gate(presence: Presence, gate_id: UUID) -> Heads:
 
 
 def taken_out(event_id: UUID, heads: Iterable[CountedHead]) -> list[Counted]:
-    """By how much the counts change when these people have left unseen."""
+    """The change of the counts when these people have left unseen."""
     tally = Tally()
     for head in heads:
         here = tally.presence(event_id, head.day, head.gate_id, head.zone_id)

@@ -1,7 +1,7 @@
-"""What a device decides alone, from its manifest and from whom it let through itself.
+"""The decision of a device alone, from its manifest and the people that it let through itself.
 
-It is the rule of the gates (rules/decision.py) that decides here too. This only finds the ticket and
-what is known of it. The scanner's twin is judged by contracts/offline_decisions.json.
+The rule of the gates (rules/decision.py) decides here too. This module only finds the ticket and the
+facts about it. The scanner's twin is tested by contracts/offline_decisions.json.
 """
 
 from collections.abc import Sequence
@@ -40,13 +40,13 @@ NO_DAY = ""
 
 
 class _Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What was shown, as far as the manifest and the barcode itself tell."""
+    """The presented code, as far as the manifest and the barcode itself identify it."""
 
     barcode_hash: str
     ticket: TicketFacts | None = None
     issue: int | None = None
     ticket_id: UUID | None = None
-    """Of a ticket of this event, proven."""
+    """The id of a ticket of this event that the barcode or the manifest proves."""
     seat: str | None = None
     is_forged: bool = False
 
@@ -82,8 +82,8 @@ def decide_offline(
 def lacking(
     register: Register, *, gate: str, direction: Direction, at: datetime
 ) -> Undecided | None:
-    """What the device lacks to decide anything; None where it lacks nothing. A person who is inside may
-    leave, however old the manifest is."""
+    """What the device lacks to decide anything; None where it lacks nothing. A person who is inside
+    may leave, however old the manifest is."""
     if direction == "entry" and at > register.manifest.expires_at:
         return "manifest_expired"
     return None if gate in register.gates else "gate_unknown"
@@ -164,7 +164,7 @@ def _entry_facts(register: Register, entry: Entry, issue: int) -> TicketFacts:
 
 
 def _sold_since(register: Register, barcode: Barcode) -> TicketFacts | None:
-    """None where its type came after the manifest too: nobody here knows what that allows."""
+    """The facts of a ticket sold since; None where its type came after the manifest too."""
     fields = barcode.fields
     kind = register.types.get(fields.ticket_type_number)
     if kind is None:

@@ -33,19 +33,20 @@ class OfflineScan(msgspec.Struct, frozen=True, kw_only=True):
     ticket_id: UUID | None
     """None where the device does not know the ticket."""
     presented: Presented | None
-    """What was read or typed; None where it is nothing of ours, or the device kept its hash only."""
+    """The code that was read or typed; None where it is no code of ours, or the device kept its
+    hash only."""
     given: str
     barcode_hash: str | None
-    """In hex; None where a code was typed."""
+    """The hash in hex; None where a code was typed."""
     gate: UUID | str | None
     """The gate by its id or code; None for the gate where the device was."""
     direction: Direction
     scanned_at: datetime
-    """By the device's clock."""
+    """The moment by the device's clock."""
     at: datetime
-    """By the server's clock: the canonical moment."""
+    """The canonical moment, by the server's clock."""
     tolerance: timedelta
-    """How far that moment may be wrong."""
+    """The error that this moment may have."""
     contradicts_clock: bool = False
     """By what was measured, the device's clock was another at that moment."""
     outcome: Outcome
@@ -64,7 +65,7 @@ class OfflineScan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one scan of a delivery."""
+    """The result of one scan of a delivery."""
 
     scan: OfflineScan
     refusal: Refusal | None = None
@@ -83,7 +84,7 @@ class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
     winner: HistoryScan | None = None
     """The entry because of which it is not one."""
     row: SyncedScan | None = None
-    """As it is written; None where it is not new."""
+    """The scan's row; None where it is not new."""
     is_last_entry: bool = False
     """Nothing is known of the ticket after this entry."""
 
@@ -105,7 +106,7 @@ class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def question_about(scans: Sequence[OfflineScan], batch_ids: Sequence[UUID]) -> SyncQuestion:
-    """What must be known to decide about these scans."""
+    """The ids of the facts that are needed to decide about these scans."""
     accepted = [each for each in scans if each.refusal is None]
     moments = [each.at for each in accepted]
     return SyncQuestion(

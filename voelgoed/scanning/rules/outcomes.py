@@ -1,4 +1,4 @@
-"""From what the rule says to what a device says of a scan."""
+"""The outcomes that a device reports, from the rule's reasons."""
 
 from voelgoed.scanning.model.decisions import Reason
 from voelgoed.scanning.model.outcomes import Colour, Outcome
@@ -39,7 +39,7 @@ def outcome_of(reason: Reason | None) -> Outcome:
 
 
 def reason_of(outcome: Outcome) -> Reason:
-    """Of a device that let nobody through though nothing that we know is against it."""
+    """The reason for a device that let nobody through although nothing known is against it."""
     return _REASONS[outcome]
 
 

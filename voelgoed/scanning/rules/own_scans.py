@@ -22,11 +22,11 @@ class OwnHistory(msgspec.Struct, frozen=True):
 
     history: History
     last_gate: str | None
-    """Where somebody last came in with it: the code of the gate, or its id."""
+    """The place of the last entry with it: the code of the gate, or its id."""
 
 
 def unknown_to(manifest: Manifest, entry: Entry | None, own: Sequence[OwnScan]) -> list[OwnScan]:
-    """Of a device's own scans those that its manifest does not count yet, in their order."""
+    """The device's own scans that its manifest does not count yet, in their order."""
     last = entry.last_scanned_at if entry else None
     return sorted(
         (each for each in own if not _is_counted(manifest, last, each)), key=lambda each: each.at
@@ -81,8 +81,9 @@ def _history_of(entry: Entry | None) -> History:
 
 
 def inside_of(register: Register, gate: ManifestGate, own: OwnScans) -> int:
-    """How many are inside by this gate: as the manifest counted them, and as this device's own scans
-    moved them since. Only counted where there is a limit, and there people stay counted overnight."""
+    """The people inside by this gate: as the manifest counted them, and as this device's own scans
+    moved them since. Only counted where there is a limit, and there people stay counted
+    overnight."""
     manifest = register.manifest
     if gate.access_rules.hard_capacity_limit is None:
         return 0

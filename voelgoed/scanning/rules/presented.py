@@ -1,4 +1,4 @@
-"""What somebody holds before a scanner, or types."""
+"""The code that somebody shows to a scanner, or types."""
 
 from hashlib import sha256
 

@@ -17,18 +17,19 @@ from voelgoed.scanning.model.scans import UnverifiedCause
 from voelgoed.scanning.rules.device_clock import is_from_future
 
 BEFORE_EVENT_MAX = timedelta(hours=24)
-"""Before the event's first day: gates are tried out, and people come early."""
+"""A scan may be so long before the event's first day: gates are tried out, and people come
+early."""
 EXITS_AFTER_EVENT_MAX = timedelta(hours=24)
 """After its end nobody comes in, but people still leave."""
 
 
 class ScanOrigin(msgspec.Struct, frozen=True, kw_only=True):
-    """When and where a scan was made, as its device says."""
+    """The time and the circumstances of a scan, as its device states them."""
 
     at: datetime
-    """By the server's clock."""
+    """The moment by the server's clock."""
     tolerance: timedelta
-    """How far that moment may be wrong."""
+    """The error that this moment may have."""
     direction: Direction
     received_at: datetime
     contradicts_clock: bool = False
@@ -61,7 +62,7 @@ def was_assigned(assignment: DeviceAssignment, at: datetime, tolerance: timedelt
 
 
 def assignment_at(assignments: Iterable[DeviceAssignment], at: datetime) -> DeviceAssignment | None:
-    """Where the device was at that moment: the last assignment that had begun by then."""
+    """The assignment at that moment: the last one that had begun by then."""
     begun = [each for each in assignments if was_assigned(each, at, timedelta())]
     return max(begun, key=lambda each: (each.from_at, each.gate_id), default=None)
 

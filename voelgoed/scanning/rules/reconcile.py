@@ -206,7 +206,9 @@ def _entry_number(attendance: Attendance, scan: HistoryScan) -> int | None:
 
 def _admitted(state: HistoryState, scan: HistoryScan, *, is_second: bool) -> HistoryState:
     """Whoever came in irregularly before and is in no conflict has left unseen, and comes again."""
-    attendance, everybody = _after(state.attendance, scan), _after(state.everybody, scan)
+    attendance = _after(state.attendance, scan)
+    all_rightly = state.everybody is state.attendance
+    everybody = attendance if all_rightly else _after(state.everybody, scan)
     if scan.direction == "exit":
         return msgspec.structs.replace(state, attendance=attendance, everybody=everybody)
     if not is_second:

@@ -46,7 +46,7 @@ class _Contested:
     is_inside: bool = False
     heads: list[IrregularHeads] = field(default_factory=list[IrregularHeads])
     alone: list[HeadsAt] = field(default_factory=list[HeadsAt])
-    """Where irregular entries were that are in no conflict, since the last entry that counts."""
+    """The places of irregular entries that are in no conflict, since the last entry that counts."""
 
     def meet(self, passage: ContestedPassage) -> None:
         """Who came in rightly leaves first; who comes in rightly after an irregular entry is the same
@@ -67,8 +67,8 @@ class _Contested:
 
 
 def _irregular_heads(facts: RecountFacts) -> list[IrregularHeads]:
-    """Of people who came in irregularly and did not leave; nobody is left when somebody declared the venue
-    empty."""
+    """The heads of people who came in irregularly and did not leave; none after somebody declared
+    the venue empty."""
     contested: dict[UUID | None, _Contested] = {}
     resets = list(reversed(facts.resets))
     for each in facts.contested:

@@ -1,4 +1,4 @@
-"""What is to be said of scans that come from a file and not from the device itself."""
+"""The checks of scans that come from a file and not from the device itself."""
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -44,7 +44,8 @@ def fields_of(scan: SignedScan) -> SignedFields:
 
 
 def which_are_signed(scans: Sequence[SignedScan], api_keys: Sequence[str]) -> list[bool]:
-    """By any of the keys. Most were signed with the same one as those before them."""
+    """Whether each scan is signed with any of the keys. Most have the same key as those before
+    them."""
     keys, found = list(api_keys), list[bool]()
     for scan in scans:
         fields = fields_of(scan)
@@ -59,8 +60,8 @@ def which_are_signed(scans: Sequence[SignedScan], api_keys: Sequence[str]) -> li
 def doubts_about(
     scanned_at: datetime, clock: DeviceClock, device: Device, now: datetime
 ) -> list[Doubt]:
-    """What is odd about a scan's moment. It is not refused for that: a wrong clock may be why the device
-    could not send it."""
+    """The doubts about a scan's moment. It is not refused for that: a wrong clock may be why the
+    device could not send it."""
     at, doubts = canonical(scanned_at, clock), list[Doubt]()
     if at < device.created_at:
         doubts.append("before_pairing")
@@ -72,7 +73,7 @@ def doubts_about(
 
 
 def suspicion_of(imported: Imported) -> Suspicion:
-    """Not of anybody: that something waits for a person to look at it."""
+    """The finding that something waits for a person to review it; it suspects nobody."""
     kind: AlertKind = "unverified_scans"
     return Suspicion(
         event_id=imported.event_id,

@@ -12,7 +12,8 @@ class Register:
         self.manifest = manifest
         self.code_key = code_key
         self.gates = {gate.gate_id: gate for gate in manifest.gates}
-        """By their codes, and by their ids, which stay when a device goes to another event."""
+        """Gates by their codes, and by their ids, which stay when a device goes to another
+        event."""
         self.gates |= {str(gate.id): gate for gate in manifest.gates}
         self.types = {each.number: each for each in manifest.ticket_types}
         self.zones = {zone.number: zone.zone for zone in manifest.zones}

@@ -14,7 +14,7 @@ BURST_FOR = timedelta(seconds=1)
 STREAM_MAX = 60
 STREAM_FOR = timedelta(seconds=30)
 NEIGHBOURS_WITHIN = STREAM_FOR
-"""So far from a delivery's moments, other scans of the device matter to them."""
+"""Other scans of the device so far from a delivery's moments still matter to them."""
 
 
 class ImpossibleRate(msgspec.Struct, frozen=True):
@@ -26,8 +26,8 @@ class ImpossibleRate(msgspec.Struct, frozen=True):
 
 
 def impossible_rate(moments: Iterable[datetime]) -> ImpossibleRate | None:
-    """Of the entries of one device, by their moments in any order: the densest that nobody can have made.
-    Each moment counts as often as it is given."""
+    """The densest group of a device's entries that nobody can have made, from their moments in any
+    order. Each moment counts as often as it is given."""
     in_order = sorted(moments)
     found = [
         rate

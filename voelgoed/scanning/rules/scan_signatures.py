@@ -13,7 +13,7 @@ SCHEME = "HMAC-SHA256="
 
 
 class SignedFields(msgspec.Struct, frozen=True, kw_only=True):
-    """As texts, for a moment or an id can be written in more ways than one."""
+    """The fields are texts, because a moment or an id can be written in more ways than one."""
 
     scan_id: str
     ticket_id: str | None
@@ -31,8 +31,8 @@ def sign_scan(fields: SignedFields, api_key: str) -> str:
 
 
 def is_signed_by(signature: str, fields: SignedFields, api_key: str) -> bool:
-    """Only the one way of writing a signature is accepted, and how much of it was right takes no
-    time to tell."""
+    """Accepts only the one way of writing a signature, and takes the same time however much of it
+    is right."""
     expected = sign_scan(fields, api_key)
     return hmac.compare_digest(signature.encode(), expected.encode())
 

@@ -5,6 +5,7 @@ Each delivery has an answer or a refusal of its own. What is wrong with one is n
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +23,13 @@ from voelgoed.scanning.model.refusals import (
 )
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchAnswer, SyncAnswer
-from voelgoed.scanning.model.sync_facts import KeptAnswer, NewBatch, SyncFacts, SyncSuccess
+from voelgoed.scanning.model.sync_facts import (
+    DeliveryOrigin,
+    KeptAnswer,
+    NewBatch,
+    SyncFacts,
+    SyncSuccess,
+)
 from voelgoed.scanning.rules.batches import BatchFacts, suspicions_of
 from voelgoed.scanning.rules.deliveries import AGAIN, Delivery, status_of
 from voelgoed.scanning.rules.device_clock import DeviceClock
@@ -50,7 +57,7 @@ class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeliveryPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of one delivery: a refusal, the answer that it had before, or a new one."""
+    """The plan for one delivery: a refusal, the answer that it had before, or a new one."""
 
     request: SyncRequest
     refusal: Refusal | None = None
@@ -59,7 +66,7 @@ class DeliveryPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Where its device is, or was; None where nothing is to be written."""
     results: Sequence[SyncResult] = ()
     conflicts: Sequence[Conflict] = ()
-    """Those that its scans are in, if they are new or have changed."""
+    """The conflicts that its scans are in, if they are new or have changed."""
     suspicions: Sequence[Suspicion] = ()
     batch: NewBatch | None = None
 
@@ -70,7 +77,7 @@ class DeliveryPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 class SyncPlan(msgspec.Struct, frozen=True, kw_only=True):
     deliveries: Sequence[DeliveryPlan]
-    """In the order of the requests."""
+    """The plans in the order of the requests."""
     history: HistoryPlan
     changed_codes: Sequence[str]
     """Codes of tickets of which caches must forget what they know."""
@@ -79,7 +86,7 @@ class SyncPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def to_write(self) -> list[DeliveryPlan]:
-        """Those with which something is to be written."""
+        """The deliveries for which rows are to be written."""
         return [each for each in self.deliveries if each.batch is not None]
 
 
@@ -124,7 +131,8 @@ def _look_at(request: SyncRequest, facts: SyncFacts, now: datetime) -> DeliveryP
     gate = main_gate(request.device.id, request.scans, facts)
     if gate is None:
         return DeliveryPlan(request=request, refusal=DeviceNotAssignedToGate())
-    refusal = request.delivery.lateness([gate, *_named_gates(request.scans, facts)], now)
+    gates = chain([gate], _named_gates(request.scans, facts))
+    refusal = request.delivery.lateness(gates, now)
     return DeliveryPlan(request=request, refusal=refusal, gate=None if refusal else gate)
 
 
@@ -257,8 +265,16 @@ def success_of(request: SyncRequest) -> SyncSuccess:
     )
 
 
+def origin_of(request: SyncRequest) -> DeliveryOrigin:
+    caller = request.caller
+    return DeliveryOrigin(
+        batch_id=request.delivery.batch_id, ip=caller.ip, user_agent=caller.user_agent
+    )
+
+
 def audit_entries_of(planned: DeliveryPlan) -> list[NewAuditEntry]:
-    """One for the delivery, one for each scan that is new, and one for each that was refused."""
+    """One for the delivery, and one for each scan that was refused. Those of new scans say nothing that is
+    not in their rows: they are made when these are written."""
     request, batch, answer = planned.request, planned.batch, planned.answer
     assert batch is not None
     changes: dict[str, object] = {
@@ -283,36 +299,16 @@ def audit_entries_of(planned: DeliveryPlan) -> list[NewAuditEntry]:
     entry = NewAuditEntry(
         request.caller, "batch_sync_completed", "BatchSync", batch.id, changes, metadata
     )
-    of_scans = (_scan_entry(request.caller, each, batch.batch_id) for each in planned.results)
-    return [entry, *(each for each in of_scans if each is not None)]
+    refused = [each for each in planned.results if each.refusal is not None]
+    return [entry, *(_refusal_entry(request.caller, each, batch.batch_id) for each in refused)]
 
 
-def _scan_entry(caller: Caller, result: SyncResult, batch_id: UUID) -> NewAuditEntry | None:
-    scan, row = result.scan, result.row
-    if result.refusal is not None:
-        refused: dict[str, object] = {
-            "ticket_code": scan.given,
-            "error": result.refusal.code,
-            "batch_id": batch_id,
-        }
-        return NewAuditEntry(caller, "scan_refused", "Scan", scan.scan_id, refused)
-    if row is None:
-        return None
+def _refusal_entry(caller: Caller, result: SyncResult, batch_id: UUID) -> NewAuditEntry:
+    scan, refusal = result.scan, result.refusal
+    assert refusal is not None
     changes: dict[str, object] = {
-        "ticket_id": row.ticket_id,
-        "ticket_code": row.ticket_code,
-        "gate_id": row.gate_id,
-        "gate_name": row.gate_name,
-        "device_id": row.device_id,
-        "device_name": row.device_name,
-        "direction": row.direction,
-        "status": row.status,
-        "outcome": row.outcome,
+        "ticket_code": scan.given,
+        "error": refusal.code,
         "batch_id": batch_id,
     }
-    if row.reason_denied is not None:
-        changes["reason"] = row.reason_denied
-    if row.status == "denied":
-        return NewAuditEntry(caller, "ticket_scan_denied", "Scan", row.id, changes)
-    changes["scan_count"] = row.entry_number or (result.ticket and result.ticket.scan_count)
-    return NewAuditEntry(caller, "ticket_scanned", "Scan", row.id, changes)
+    return NewAuditEntry(caller, "scan_refused", "Scan", scan.scan_id, changes)

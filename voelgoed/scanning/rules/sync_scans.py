@@ -1,8 +1,8 @@
-"""What becomes of scans that devices made alone: each by itself first, then each ticket's history.
+"""The decision about offline scans: each by itself first, then each ticket's history.
 
-The rule is the one of the online gates (rules/decision.py). What a scan is asked by itself, it is asked as
-things were at its moment; what depends on other scans is decided over the ticket's whole history
-(rules/reconcile.py). So the result does not depend on when a scan arrives, or with which others.
+The rule is that of the online gates (rules/decision.py). The stateless checks of a scan are made as of its
+moment; the checks that depend on other scans are made over the ticket's whole history (rules/reconcile.py).
+So the result does not depend on when a scan arrives, or with which others.
 """
 
 import datetime as dt
@@ -30,7 +30,7 @@ from voelgoed.scanning.model.scans import (
 )
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync_facts import RecordedScan, SyncedScan, SyncFacts
-from voelgoed.scanning.rules.decision import Case, day_of, judge_stateless
+from voelgoed.scanning.rules.decision import Case, date_of, judge_stateless
 from voelgoed.scanning.rules.facts import NOBODY_CAME, ticket_facts
 from voelgoed.scanning.rules.history_plan import HistoryPlan, HistoryPlanner
 from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult
@@ -43,7 +43,7 @@ from voelgoed.ticketing.model.admissions import ScannedTicket
 
 class SyncedScansPlan(msgspec.Struct, frozen=True, kw_only=True):
     results: Sequence[SyncResult]
-    """In the order of the scans."""
+    """The results in the order of the scans."""
     history: HistoryPlan
     changed_codes: Sequence[str]
     """Codes of tickets of which caches must forget what they know."""
@@ -278,9 +278,10 @@ class _Judgement:
         return unverified_cause(origin, event, self._facts.assignments.get(scan.device.id, ()))
 
     def _gate_of(self, scan: OfflineScan) -> ScanningGate:
-        if scan.gate is None and gate_id_of(scan, self._facts) is None:
+        gate_id = gate_id_of(scan, self._facts)
+        if scan.gate is None and gate_id is None:
             raise DeviceNotAssignedToGate()
-        gate = named_gate(scan, self._facts)
+        gate = self._facts.gates.get(gate_id) if gate_id else None
         if gate is None:
             raise GateNotFound()
         return gate
@@ -301,7 +302,7 @@ class _Judgement:
         checkpoint = self._facts.checkpoints.get(ticket.id)
         if checkpoint and not all(is_after(each, checkpoint) for each in learnt):
             self._needs_whole = True
-        frozen = frozen_prefix(after, news)
+        frozen = frozen_prefix(after, news) if before else ()
         planned = self._planner.change(ticket, event, before, after, frozen, checkpoint=checkpoint)
         history = planned.scans
         self._histories[ticket.id] = history
@@ -315,7 +316,7 @@ class _Judgement:
             news[last.scan.id].is_last_entry = last.scan.direction == "entry"
 
     def _recall(self, all_judged: Sequence[_Judged]) -> None:
-        """How the scans are resolved that were known before."""
+        """The present resolutions of the scans that were known before."""
         for judged in all_judged:
             if not judged.is_known or judged.learnt is not None:
                 continue
@@ -424,13 +425,13 @@ def named_gate(scan: OfflineScan, facts: SyncFacts) -> ScanningGate | None:
 
 
 def _kept_code(scan: OfflineScan) -> str:
-    """What is kept of something that is no ticket of ours."""
+    """The text that is stored of a code that is no ticket of ours."""
     if scan.presented is not None:
         return scan.presented.code
     return (scan.given or f"sha256:{scan.barcode_hash}")[:CODE_KEPT_MAX]
 
 
 def _day(event: EventFacts, at: datetime) -> dt.date:
-    day = day_of(event.days, at)
-    assert day is not None
-    return dt.date.fromisoformat(day)
+    date = date_of(event.days, at)
+    assert date is not None
+    return date

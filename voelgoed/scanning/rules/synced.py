@@ -18,7 +18,7 @@ from voelgoed.scanning.model.decisions import (
 from voelgoed.scanning.model.scan_history import HistoryScan
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.rules.decision import Case, foremost, judge_ticket
-from voelgoed.scanning.rules.facts import NOBODY_CAME, gate_facts, ticket_facts
+from voelgoed.scanning.rules.facts import NOBODY_CAME, ticket_facts
 from voelgoed.ticketing.model.admissions import Reissued, ScannedTicket
 
 ANY_GATE = GateFacts(
@@ -27,18 +27,24 @@ ANY_GATE = GateFacts(
 """Of a scan of which the gate does not matter, or was asked about before."""
 NO_ISSUE = 0
 """The issue of a barcode that is not the ticket's present one."""
-_WAS_LIVE: frozenset[EventStatus] = frozenset({"live", "ended", "archived"})
+_OVER: frozenset[EventStatus] = frozenset({"ended", "archived"})
 
 
 def at_sync(event: EventFacts) -> EventFacts:
     """The event as it was: one that has ended since was live, and its end says until when."""
-    return msgspec.structs.replace(event, status="live") if event.status in _WAS_LIVE else event
+    return msgspec.structs.replace(event, status="live") if event.status in _OVER else event
 
 
 def gate_at_sync(gate: ScanningGate) -> GateFacts:
-    """Who may pass there. Not whether it is open and how full it is now: the device knew better."""
-    facts = gate_facts(gate, 0)
-    return msgspec.structs.replace(facts, status="open", hard_capacity_limit=None)
+    """The facts about who may pass there, but not whether it is open and how full it is now: the
+    device knew better."""
+    return GateFacts(
+        id=gate.id,
+        status="open",
+        allowed_zones=gate.allowed_zones,
+        hard_capacity_limit=None,
+        inside=0,
+    )
 
 
 def status_then(ticket: ScannedTicket, facts: TicketFacts, at: datetime) -> TicketFacts:
@@ -82,8 +88,9 @@ def lasting(reason: Reason | None) -> Reason | None:
 
 
 def issue_then(present: int, shown: int | None, at: datetime, reissues: Iterable[Reissued]) -> int:
-    """Which barcode it was, as of the moment when it was shown: one that was replaced only afterwards
-    was as good as the present one. None: it is not the present one, and only its hash is known."""
+    """The issue of the barcode at the moment when it was shown: one that was replaced only
+    afterwards was as good as the present one. None: it is not the present one, and only its hash is
+    known."""
     revoked = [each for each in reissues if shown is None or each.issue == shown]
     was_good = any(at < each.at for each in revoked)
     return present if was_good else (shown or NO_ISSUE)

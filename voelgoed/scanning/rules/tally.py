@@ -1,4 +1,4 @@
-"""What coming and going does to the counts. A ticket is inside once, where it last came in."""
+"""The effect of entries and exits on the counts. A ticket is inside once, where it last came in."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from voelgoed.scanning.model.occupancy import CapacityCheck, Counted, Scope
 
 @dataclass(eq=False, slots=True)
 class Place:
-    """What is counted by itself: an event, a gate or a zone, on one day. And by how much it changed."""
+    """A place that is counted by itself: an event, a gate or a zone, on one day; also the change of
+    its counts."""
 
     event_id: UUID
     day: dt.date
@@ -21,7 +22,7 @@ class Place:
     inside: int = 0
     irregular: int = 0
     ahead: int = 0
-    """By how much later moves of the batch still change `inside`."""
+    """The changes of `inside` by later moves of the batch."""
 
 
 @dataclass(eq=False, slots=True)
@@ -29,9 +30,9 @@ class Move:
     """One admitted scan. A person who comes in while counted as inside has left unseen."""
 
     at: Sequence[Place]
-    """Where, and on which day, somebody passed: the event, the gate, and perhaps a zone."""
+    """The places on a day at which somebody passed: the event, the gate, and perhaps a zone."""
     before: Sequence[Place]
-    """Where they counted as inside until then."""
+    """The places where they counted as inside until then."""
     is_entry: bool
     is_irregular: bool = False
     """The person who leaves had come in without a right to."""
@@ -41,7 +42,7 @@ class Tally:
     def __init__(self) -> None:
         self._presences: dict[tuple[UUID, UUID | None, dt.date], Sequence[Place]] = {}
         self._places: dict[tuple[UUID, UUID, dt.date], Place] = {}
-        """By event too: events that share a layout share its zones."""
+        """Places by event too, because events that share a layout share its zones."""
         self._moves: list[Move] = []
 
     def presence(
@@ -88,12 +89,12 @@ class Tally:
             place.irregular += irregular
 
     def inside(self, event_id: UUID, gate_id: UUID, day: dt.date) -> int:
-        """By how much it changed at a gate."""
+        """The change of the counts at a gate."""
         place = self._places.get((event_id, gate_id, day))
         return place.inside if place else 0
 
     def inside_by(self, gate_id: UUID) -> int:
-        """By how much it changed at a gate, on all days."""
+        """The change of the counts at a gate, on all days."""
         return sum(each.inside for each in self._places.values() if each.scope_id == gate_id)
 
     def changes(self) -> list[Counted]:
@@ -113,8 +114,8 @@ class Tally:
         ]
 
     def ahead(self) -> list[tuple[int, int]]:
-        """After each of the moves: by how much those that follow change who is inside at its gate,
-        and at the event, on its day."""
+        """For each of the moves: the changes by the moves after it of the people inside at its
+        gate, and at the event, on its day."""
         for place in self._places.values():
             place.ahead = place.inside
         counts: list[tuple[int, int]] = []
@@ -133,7 +134,8 @@ class _Limited:
     event_id: UUID
     most: int
     filled: int
-    """By how many at most this batch alone had filled it, right after the rule let somebody in."""
+    """The largest number of people that this batch alone had added, right after the rule admitted
+    somebody."""
 
 
 class GateCapacity:
@@ -153,8 +155,8 @@ class GateCapacity:
         self._limited[gate_id, day] = _Limited(event_id, most, filled)
 
     def afterwards(self) -> list[CapacityCheck]:
-        """How many may be inside when all of it is written. After the gate was fullest others may
-        have left, or been let in by hand."""
+        """The number of people who may be inside when all of it is written. After the gate was
+        fullest others may have left, or been let in by hand."""
         return [
             CapacityCheck(gate_id, day, each.most - each.filled + self._inside(each, gate_id, day))
             for (gate_id, day), each in self._limited.items()

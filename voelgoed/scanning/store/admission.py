@@ -27,7 +27,7 @@ from voelgoed.ticketing.model.admissions import ScannedTicket
 
 
 class _Read(msgspec.Struct, frozen=True):
-    """What changes from scan to scan."""
+    """The columns that change from scan to scan."""
 
     version: UUID | None
     tickets: Mapping[str, ScannedTicket]
@@ -36,7 +36,7 @@ class _Read(msgspec.Struct, frozen=True):
 
 
 class _CountChange(msgspec.Struct, frozen=True):
-    """By how much a count changes, and what must hold afterwards."""
+    """The change of a count, and the condition that must hold afterwards."""
 
     event_id: UUID
     day: dt.date
@@ -47,7 +47,8 @@ class _CountChange(msgspec.Struct, frozen=True):
     inside: int
     irregular: int
     inside_max: int | None
-    """How many may be inside by the gate then; None where nobody was let in by that limit."""
+    """The largest number of people inside by the gate then; None where nobody was admitted by that
+    limit."""
     first_at: datetime | None
     """The first admission at the event: if the venue was declared empty since, the plan is void."""
 
@@ -68,8 +69,8 @@ async def read_stations(tx: Transaction, wanted: WantedStations) -> Stations:
             SELECT gate.id, gate.name, gate.status, gate.allowed_zones, gate.capacity,
                    gate.hard_capacity_limit, event.id AS event_id, event.status AS event_status,
                    event.ends_at AS event_ends_at, event.capacity AS event_capacity,
-                   event.version AS event_version, layout.id AS layout_id, layout.lineage_id,
-                   scan_policy.dedup_window_s, scan_policy.travel_s
+                   layout.id AS layout_id, layout.lineage_id, scan_policy.dedup_window_s,
+                   scan_policy.travel_s
               FROM gate
               JOIN event ON event.organization_id = gate.organization_id AND event.id = gate.event_id
               LEFT JOIN event_layout ON event_layout.organization_id = gate.organization_id
@@ -79,6 +80,11 @@ async def read_stations(tx: Transaction, wanted: WantedStations) -> Stations:
               LEFT JOIN scan_policy ON scan_policy.organization_id = gate.organization_id
                                    AND scan_policy.event_id = gate.event_id
              WHERE gate.id = ANY(ARRAY(SELECT gate_id FROM device UNION SELECT unnest($3::uuid[])))
+        ), event_days AS (
+            SELECT event_id, json_agg(json_build_object('date', date, 'starts_at', starts_at,
+                                                        'ends_at', ends_at) ORDER BY date) AS days
+              FROM event_day
+             WHERE event_id = ANY(ARRAY(SELECT event_id FROM at_gate)) GROUP BY event_id
         ), limited AS (
             SELECT gate.id, gate.event_id FROM gate
              WHERE gate.event_id = ANY(ARRAY(SELECT event_id FROM at_gate))
@@ -96,6 +102,7 @@ async def read_stations(tx: Transaction, wanted: WantedStations) -> Stations:
             'version', (SELECT version FROM station_version),
             'devices', coalesce((SELECT json_object_agg(id, device) FROM device), '{}'),
             'gates', coalesce((SELECT json_object_agg(id, at_gate) FROM at_gate), '{}'),
+            'days', coalesce((SELECT json_object_agg(event_id, days) FROM event_days), '{}'),
             'limited_gates', coalesce((SELECT json_object_agg(id, event_id) FROM limited), '{}'),
             'resets', coalesce((SELECT json_object_agg(event_id, at) FROM emptied), '{}'),
             'event_keys', coalesce((SELECT json_object_agg(event_id, keys) FROM signing), '{}')
@@ -116,15 +123,16 @@ async def read_facts(
     requests: Sequence[ScanRequest],
     hints: Mapping[str, LastEntry],
     stations: Stations,
+    limited: Mapping[UUID, UUID],
 ) -> AdmissionFacts | None:
-    """All that the requests are decided from, at one moment; of tickets with a hint only the hint. None
-    where the stations changed since they were read."""
+    """All that the requests are decided from, at one moment; of tickets with a hint only the hint. Who is inside
+    is read for the gates in `limited`, which names their events. None where the stations changed since they
+    were read."""
     shown = {
         each.presented.code
         for each in requests
         if each.presented is not None and each.presented.code not in hints
     }
-    limited = stations.limited_gates
     text = await tx.statement(
         """
         WITH known AS (
@@ -197,6 +205,7 @@ async def read_facts(
         tickets=read.tickets,
         known=read.known,
         event_keys=stations.event_keys,
+        days=stations.days,
         hints=hints,
     )
 
@@ -204,7 +213,7 @@ async def read_facts(
 def _by_event(
     inside: Mapping[UUID, Mapping[dt.date, int]], limited: Mapping[UUID, UUID]
 ) -> dict[UUID, Mapping[dt.date, int]]:
-    """How many are inside by all gates with a hard limit of an event, on each day."""
+    """The people inside by all gates with a hard limit of an event, on each day."""
     found: dict[UUID, Counter[dt.date]] = {}
     for gate_id, days in inside.items():
         found.setdefault(limited[gate_id], Counter()).update(days)

@@ -19,13 +19,14 @@ from voelgoed.scanning.model.alerts import (
 )
 
 TICKET_SCANS_MAX = 100
-"""Of a ticket, the newest, and as many more as there would be duplicates to find."""
+"""The newest scans of a ticket that are read: enough for all duplicates to be found."""
 SIGHTINGS_MAX = 20
-"""Of a ticket, the newest."""
+"""The newest sightings of a ticket that are read."""
 GATE_SCANS_MAX = 1_000
-"""Among which those of a device are looked for: at sixty a minute, ten minutes have 600."""
+"""The scans among which those of a device are looked for: at sixty a minute, ten minutes have
+600."""
 REFUSALS_MAX = 500
-"""Of a device, the newest."""
+"""The newest errors of a device that are read."""
 
 
 async def write_alerts(
@@ -126,7 +127,7 @@ async def update_alert(tx: Transaction, alert: Alert) -> int:
 async def resolve_double_entries(
     tx: Transaction, ticket_ids: Sequence[UUID], by: UUID | None, note: str
 ) -> list[Alert]:
-    """Of those of these tickets about which no conflict is open."""
+    """Resolves the alerts of those of these tickets that have no open conflict."""
     return await tx.rows(
         Alert,
         """
@@ -150,7 +151,7 @@ async def resolve_double_entries(
 
 
 async def count_ticket_scans(tx: Transaction, asked: Sequence[TicketQuestion]) -> list[TicketCount]:
-    """Only of those about which there is something to say."""
+    """The counts of those tickets that have any."""
     return await tx.rows(
         TicketCount,
         """

@@ -150,8 +150,8 @@ async def find_assignments(tx: Transaction, device_ids: Sequence[UUID]) -> list[
 async def note_heartbeat(
     tx: Transaction, device: Device, periods: Sequence[ClockPeriod] | None
 ) -> None:
-    """Which is no change that anybody decided on: the version stays. `periods` are those of its clock, where
-    they have changed."""
+    """Writes a heartbeat, which keeps the device's version, because nobody decided on a change.
+    `periods` are those of its clock, where they have changed."""
     await tx.run(
         """
         UPDATE scan_device
@@ -179,8 +179,9 @@ class SignOfLife(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def note_seen(tx: Transaction, signs: Sequence[SignOfLife]) -> int:
-    """Of devices that are ours and have this version of their key, where the moment that is known is
-    older by more than a few seconds: a device that scans all the time is not written all the time."""
+    """Writes signs of life of our devices with this version of their key, where the known moment is
+    older by more than a few seconds: a device that scans all the time is not written all the
+    time."""
     return await tx.run(
         """
         WITH sign AS (

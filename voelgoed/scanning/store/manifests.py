@@ -43,7 +43,8 @@ async def find_versions(tx: Transaction, event_ids: Sequence[UUID]) -> list[Vers
 
 
 async def find_document(tx: Transaction, event_id: UUID, version: int) -> bytes | None:
-    """Without its last brace, as a zstd stream that is not ended; None where there is a newer one."""
+    """The document without its last brace, as a zstd stream that is not ended; None where there is
+    a newer one."""
     return await tx.value(
         bytes,
         "SELECT document FROM manifest WHERE event_id = $1 AND version = $2",
@@ -73,7 +74,7 @@ async def write_entries(
 async def list_entries_since(
     tx: Transaction, event_id: UUID, version: int, since: int
 ) -> str | None:
-    """Those that changed after `since`; None where there is a newer version already."""
+    """The entries that changed after `since`; None where there is a newer version already."""
     return await tx.value(
         str,
         """
@@ -138,7 +139,7 @@ async def note_checked(
 
 
 async def count_versions(tx: Transaction, event_id: UUID) -> list[Versions]:
-    """Of the devices at an event's gates: how many have which version, as they last said."""
+    """The number of devices at an event's gates with each version, as they last reported."""
     return await tx.rows(
         Versions,
         """

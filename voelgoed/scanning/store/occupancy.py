@@ -69,7 +69,7 @@ async def read_occupancy_facts(tx: Transaction, event_id: UUID) -> OccupancyFact
 async def read_gate_levels(
     tx: Transaction, days: Collection[tuple[UUID, date]]
 ) -> list[GateLevels]:
-    """How full all gates of these events are, each event on the given day."""
+    """The levels of all gates of these events, each event on the given day."""
     return _levels.decode(
         await tx.statement(
             """

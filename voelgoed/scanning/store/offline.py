@@ -23,6 +23,7 @@ from voelgoed.scanning.model.policies import DEDUP_WINDOW_S
 from voelgoed.scanning.model.scan_history import HistoryScan, HistoryState, Ruling
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 from voelgoed.scanning.model.sync_facts import (
+    DeliveryOrigin,
     KeptAnswer,
     NewBatch,
     RecordedScan,
@@ -40,7 +41,7 @@ NEARBY_MAX = 200
 
 
 class _Facts(msgspec.Struct, frozen=True):
-    """Each a JSON array, or None where there is nothing."""
+    """Each field is a JSON array, or None where there is nothing."""
 
     devices: str | None
     assignments: str | None
@@ -90,7 +91,7 @@ class _Nearby(msgspec.Struct, frozen=True):
 
 
 async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
-    """At one moment: whatever is changed after it is noticed when the plan is written."""
+    """Reads everything at one moment; a later change is noticed when the plan is written."""
     found = await tx.row(
         _Facts,
         """
@@ -135,7 +136,7 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
             SELECT gate.id, gate.name, gate.status, gate.allowed_zones, gate.capacity,
                    gate.hard_capacity_limit, event.id AS event_id, event.status AS event_status,
                    event.ends_at AS event_ends_at, event.capacity AS event_capacity,
-                   event.version AS event_version, layout.id AS layout_id, layout.lineage_id,
+                   layout.id AS layout_id, layout.lineage_id,
                    scan_policy.dedup_window_s, scan_policy.travel_s
               FROM gate
               JOIN event ON event.organization_id = gate.organization_id AND event.id = gate.event_id
@@ -356,11 +357,13 @@ class SyncRows(msgspec.Struct, frozen=True, kw_only=True):
     batches: Sequence[NewBatch] = ()
     successes: Sequence[SyncSuccess] = ()
     audit: Sequence[AuditRow] = ()
+    origins: Sequence[DeliveryOrigin] = ()
+    """Of the deliveries whose scans get an audit entry each."""
     counts: Sequence[Counted] = ()
-    """By how much they change."""
+    """The changes of the counts."""
     checkpoints: Sequence[HistoryCheckpoint] = ()
     resets: Sequence[KnownReset] = ()
-    """What the plan knows of venues that were declared empty."""
+    """The moments at which venues were declared empty, as far as the plan knows."""
 
 
 class _Written(msgspec.Struct, frozen=True):
@@ -424,7 +427,8 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                             zone_id uuid, entry_number integer, gate_name text, device_name text,
                             source text, details json, outcome text, stateless_reason text,
                             batch_id uuid)
-                RETURNING 1
+                RETURNING id, ticket_id, ticket_code, device_id, gate_id, gate_name, direction, status,
+                          reason_denied, entry_number, device_name, outcome, batch_id
             ), ruled AS (
                 INSERT INTO scan_ruling (organization_id, scan_id, number, event_id, is_let_in, status,
                                          reason_denied, entry_number, day, at)
@@ -500,6 +504,28 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                             entity_id text, changes jsonb, ip text, user_agent text, metadata jsonb,
                             at timestamptz)
                 RETURNING 1
+            ), delivery AS (
+                SELECT batch_id, ip, user_agent
+                  FROM json_to_recordset($15::json) AS new (batch_id uuid, ip text, user_agent text)
+            ), noted AS (
+                INSERT INTO audit_entry (organization_id, id, actor_kind, actor_id, action, entity_type,
+                                         entity_id, changes, ip, user_agent, at)
+                SELECT current_organization(), uuidv7(), 'device', device_id,
+                       CASE status WHEN 'admitted' THEN 'ticket_scanned' ELSE 'ticket_scan_denied' END,
+                       'Scan', id::text,
+                       jsonb_build_object(
+                           'ticket_id', ticket_id, 'ticket_code', ticket_code, 'gate_id', gate_id,
+                           'gate_name', gate_name, 'device_id', device_id,
+                           'device_name', device_name, 'direction', direction, 'status', status,
+                           'outcome', outcome, 'batch_id', batch_id)
+                       || CASE WHEN status = 'denied'
+                               THEN jsonb_build_object('reason', reason_denied)
+                               ELSE jsonb_build_object('scan_count', coalesce(
+                                   entry_number, (SELECT scan_count FROM ticket
+                                                   WHERE ticket.id = scanned.ticket_id))) END,
+                       ip, user_agent, $10
+                  FROM scanned JOIN delivery USING (batch_id)
+                RETURNING 1
             ), marked AS (
                 INSERT INTO scan_history_checkpoint AS held
                        (organization_id, ticket_id, last_at, last_device_id, last_scan_id, state)
@@ -539,7 +565,7 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                    (SELECT CASE WHEN count(*) < $12::integer
                                 THEN abort('VG001', 'a device was changed meanwhile')::text::integer
                                 ELSE count(*) END FROM heard) AS devices,
-                   (SELECT count(*) FROM recorded) AS audit,
+                   (SELECT count(*) FROM recorded) + (SELECT count(*) FROM noted) AS audit,
                    (SELECT count(*) FROM marked) AS checkpoints,
                    (SELECT json_agg(counted) FROM counted
                      WHERE CASE WHEN emptied_at > coalesce(
@@ -563,6 +589,7 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
             len(rows.successes),
             json_text([_checkpoint_row(each) for each in rows.checkpoints]),
             json_text(rows.resets),
+            json_text(rows.origins),
         )
     return _rows(Counted, written.counts if written else None)
 

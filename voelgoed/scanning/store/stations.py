@@ -1,7 +1,6 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from voelgoed.events.model import EventDay
 from voelgoed.infra.database import Transaction
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
 
@@ -28,8 +27,8 @@ async def find_gates(
         SELECT gate.id, gate.name, gate.status, gate.allowed_zones, gate.capacity,
                gate.hard_capacity_limit, event.id AS event_id, event.status AS event_status,
                event.ends_at AS event_ends_at, event.capacity AS event_capacity,
-               event.version AS event_version, layout.id AS layout_id, layout.lineage_id,
-               scan_policy.dedup_window_s, scan_policy.travel_s
+               layout.id AS layout_id, layout.lineage_id, scan_policy.dedup_window_s,
+               scan_policy.travel_s
           FROM gate
           JOIN event ON event.organization_id = gate.organization_id AND event.id = gate.event_id
           LEFT JOIN event_layout ON event_layout.organization_id = gate.organization_id
@@ -43,12 +42,4 @@ async def find_gates(
         """,
         device_ids,
         gate_ids,
-    )
-
-
-async def find_days(tx: Transaction, event_id: UUID) -> list[EventDay]:
-    return await tx.rows(
-        EventDay,
-        "SELECT date, starts_at, ends_at FROM event_day WHERE event_id = $1 ORDER BY date",
-        event_id,
     )

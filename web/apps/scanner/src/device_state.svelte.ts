@@ -69,7 +69,7 @@ export class DeviceState {
     return this.status.reach === 'offline' ? null : this.status.syncing;
   }
 
-  /** Which ticket it was, as far as anybody can tell one from another: its seat, else its code. */
+  /** A name for the ticket that distinguishes it from others: its seat, or else its code. */
   ticketText(scan: LoggedScan): string | null {
     const entry = scan.ticket_id ? this.#device.register?.byTicket.get(scan.ticket_id) : undefined;
     return entry?.seat ?? readBarcode(scan.barcode)?.code ?? readCode(scan.barcode);

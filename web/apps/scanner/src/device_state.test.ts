@@ -52,7 +52,7 @@ test('without a network nothing is being sent, it only waits', () => {
   expect(sendingWhen('offline')).toBeNull();
 });
 
-test('follows what changes until it is told to stop', () => {
+test('follows the changes of the device until it is stopped', () => {
   let change: () => void = () => undefined;
   const leave = vi.fn();
   const onChange = (listener: () => void) => {
@@ -69,14 +69,14 @@ test('follows what changes until it is told to stop', () => {
   expect(leave).toHaveBeenCalledOnce();
 });
 
-test('a gate is named as the server last said where no manifest knows it', () => {
+test('a gate has the name that the server gave last where no manifest has it', () => {
   const station = { gate_name: 'North Main' } as Watched['station'];
   expect(new DeviceState(aDevice({ identity: IDENTITY, station })).gateName).toBe('North Main');
   const moved = { ...IDENTITY, gate_id: null };
   expect(new DeviceState(aDevice({ identity: moved, station })).gateName).toBeNull();
 });
 
-test('a scan is told from others by the code of its ticket', () => {
+test('scans are distinguished by the codes of their tickets', () => {
   const state = new DeviceState(aDevice());
   expect(state.ticketText(aScan({ barcode: 'abcd efgh jkmn' }))).toBe('ABCD-EFGH-JKMN');
   expect(state.ticketText(aScan({ barcode: 'https://example.com' }))).toBeNull();

@@ -19,7 +19,7 @@ test.each([
   expect(durationText(en, ms)).toBe(text);
 });
 
-test('what was just now is not counted', () => {
+test('an age of a moment is not counted', () => {
   expect(ageText(en, 2_000)).toBe('just now');
   expect(ageText(af, 120_000)).toBe('2 min gelede');
 });

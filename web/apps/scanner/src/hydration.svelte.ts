@@ -22,7 +22,7 @@ export class Hydration {
     return this.isFetching && this.total !== null && this.received >= this.total;
   }
 
-  /** It went wrong without anybody having asked: the device fetches what is new by itself. */
+  /** The failure of an automatic fetch. */
   fail(thrown: unknown): void {
     // What the server thinks of the key is told elsewhere, and does not go away by fetching.
     if (!(thrown instanceof KeyRefused)) this.problem = problemOf(thrown);

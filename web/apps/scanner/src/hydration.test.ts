@@ -4,7 +4,7 @@ import { Hydration } from './hydration.svelte.ts';
 
 type Progress = (received: number, total: number | null) => void;
 
-test('tells how much is there, then that it is verified, then what came of it', async () => {
+test('shows the progress, then the verification, then the result', async () => {
   let finish: (isNew: boolean) => void = () => undefined;
   let progress: Progress = () => undefined;
   const hydrate = vi.fn((onProgress?: Progress) => {
@@ -46,7 +46,7 @@ test.each([
   expect(hydration.problem?.code).toBe(code);
 });
 
-test('what goes wrong by itself is told too, but for what the server thinks of the key', () => {
+test('failures of automatic fetches are shown too, except refusals of the key', () => {
   const hydration = new Hydration({ hydrate: async () => true });
   hydration.fail(new KeyRefused('revoked'));
   expect(hydration.problem).toBeNull();

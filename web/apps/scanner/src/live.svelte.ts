@@ -10,7 +10,7 @@ export interface Occupancy {
 
 const NOBODY_SAID: Occupancy = { total: null, percentFull: null, atGate: null };
 
-/** What the server tells by itself: counts, and that something about this device changed. */
+/** The messages that the server sends by itself: counts, and changes of this device. */
 export class Live {
   state = $state<LiveState>('idle');
   occupancy = $state.raw<Occupancy>(NOBODY_SAID);

@@ -48,7 +48,7 @@ test('follows its own topics with its own key', () => {
   ]);
 });
 
-test('shows who is inside, and by this gate', () => {
+test('shows the number of people inside, and by this gate', () => {
   const { hear, live, open } = aConnection();
   live.follow(IDENTITY);
   open();
@@ -61,7 +61,7 @@ test('shows who is inside, and by this gate', () => {
   expect(live.occupancy).toEqual({ total: 413, percentFull: 41, atGate: 80 });
 });
 
-test('once the connection broke, nobody says who is inside', () => {
+test('once the connection broke, no number is shown', () => {
   const { hear, live, open, sockets } = aConnection();
   live.follow(IDENTITY);
   open();
@@ -72,7 +72,7 @@ test('once the connection broke, nobody says who is inside', () => {
   live.stop();
 });
 
-test('what concerns the device makes it ask', () => {
+test('a message about the device makes it ask for its station', () => {
   const { hear, live, onHint, open } = aConnection();
   live.follow(IDENTITY);
   open();

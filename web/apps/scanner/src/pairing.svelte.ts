@@ -11,7 +11,7 @@ export type Way = 'scan' | 'type' | 'show';
 /** How this device becomes somebody's. */
 export class Pairing {
   way = $state<Way | null>(null);
-  /** Of a device that is paired already: somebody wants to pair it anew. */
+  /** For a device that is paired already: somebody wants to pair it again. */
   isWanted = $state(false);
   isBusy = $state(false);
   problem = $state.raw<Problem | null>(null);

@@ -24,7 +24,7 @@ test.each([
   expect(tokenIn(text)).toBe('7K2M-9QXD-E4TR');
 });
 
-test('what is no token never reaches the server', async () => {
+test('a text that is no token never reaches the server', async () => {
   const device = aDevice();
   const pairing = new Pairing(device);
   await pairing.give('hello');
@@ -80,7 +80,7 @@ test('a device that shows its own code asks until it was approved, also through 
   expect(device.collect).toHaveBeenCalledTimes(3);
 });
 
-test('a device that was approved as a new one shows another code, and says what to ask for', async () => {
+test('a device that was approved as a new one shows another code, and explains what to ask for', async () => {
   const device = aDevice();
   const pairing = new Pairing(device);
   pairing.choose('show');
@@ -97,7 +97,7 @@ test('a device that was approved as a new one shows another code, and says what 
   expect([pairing.way, pairing.problem]).toEqual([null, null]);
 });
 
-test('who goes back does not go on asking', async () => {
+test('after going back the page does not go on asking', async () => {
   const device = aDevice();
   const pairing = new Pairing(device);
   pairing.choose('show');

@@ -6,7 +6,7 @@ test('without a PIN the settings are open', () => {
   expect(new Pin(aMemory()).isOpen).toBe(true);
 });
 
-test('with one they are closed after a restart, and open for who knows it', async () => {
+test('with a PIN the settings are closed after a restart, and open with the PIN', async () => {
   const memory = aMemory();
   expect(await new Pin(memory).set('4711')).toBe(true);
   const pin = new Pin(memory);
@@ -22,7 +22,7 @@ test.each(['123', '123456789', '12a4', ''])('%s is no PIN', async (text) => {
   expect(await new Pin(aMemory()).set(text)).toBe(false);
 });
 
-test('who guesses has to wait, also after a reload', async () => {
+test('after wrong guesses one has to wait, also after a reload', async () => {
   const memory = aMemory();
   let now = 1_000_000;
   await new Pin(memory, () => now).set('4711');
@@ -36,7 +36,7 @@ test('who guesses has to wait, also after a reload', async () => {
   expect(await pin.try('4711')).toBe('right');
 });
 
-test('a PIN that was removed asks nobody', async () => {
+test('a PIN that was removed is not asked for', async () => {
   const memory = aMemory();
   const pin = new Pin(memory);
   await pin.set('4711');

@@ -24,7 +24,7 @@ function aQueue(report = aReport()) {
   return { device, view: new QueueView(device) };
 }
 
-test('shows what waits, what was refused and what was discarded', async () => {
+test('shows waiting, refused and discarded scans', async () => {
   const { view } = aQueue();
   await view.read();
   expect([view.pending, view.failed, view.discarded].map((list) => list[0]?.sync_status)).toEqual([
@@ -34,7 +34,7 @@ test('shows what waits, what was refused and what was discarded', async () => {
   ]);
 });
 
-test('sending now does not wait for a retry, and says what became of it', async () => {
+test('sending now does not wait for a retry, and shows the result', async () => {
   const { device, view } = aQueue(aReport({ synced: 3, failed: 1 }));
   await view.sync();
   expect(device.hurry).toHaveBeenCalledOnce();
@@ -42,26 +42,26 @@ test('sending now does not wait for a retry, and says what became of it', async 
   expect(view.problem).toBeNull();
 });
 
-test('sending now while it rests between two tries hurries it, and says nothing wrong', async () => {
+test('sending now in a pause between two tries shortens the pause, and shows no error', async () => {
   const { device, view } = aQueue(aReport({ left: 3, reason: 'sending' }));
   await view.sync();
   expect(device.hurry).toHaveBeenCalledOnce();
   expect([view.problem, view.report]).toEqual([null, null]);
 });
 
-test('who wants the whole queue recovered while it is sent is told to try again', async () => {
+test('recovering the whole queue while it is sent asks to try again', async () => {
   const { view } = aQueue(aReport({ left: 3, reason: 'sending' }));
   await view.syncWhole();
   expect(view.problem).toEqual({ code: 'sending', said: null });
 });
 
-test('what was left behind is told with its reason', async () => {
+test('scans that were left behind are shown with their reason', async () => {
   const { view } = aQueue(aReport({ left: 5, reason: 'server_away' }));
   await view.sync();
   expect(view.problem).toEqual({ code: 'server_away', said: null });
 });
 
-test('a reason that nobody foresaw is told as the server said it', async () => {
+test('an unforeseen reason is shown in the server’s words', async () => {
   const { view } = aQueue(aReport({ left: 5, reason: 'tea_time' }));
   await view.syncWhole();
   expect(view.problem).toEqual({ code: 'refused', said: 'tea_time' });
@@ -75,7 +75,7 @@ test('nothing is discarded without a reason', async () => {
   expect(device.discard).toHaveBeenCalledWith(['a'], 'sent by hand');
 });
 
-test('what is to be sent again is sent at once', async () => {
+test('a scan that is to be sent again is sent at once', async () => {
   const { device, view } = aQueue();
   await view.retry('a');
   expect(device.retry).toHaveBeenCalledWith(['a']);
@@ -84,7 +84,7 @@ test('what is to be sent again is sent at once', async () => {
   expect(device.sync).toHaveBeenCalledTimes(2);
 });
 
-test('an export that fails gives no file and says why', async () => {
+test('an export that fails gives no file and shows the reason', async () => {
   const { device, view } = aQueue();
   expect(await view.export()).toEqual([A_FILE]);
   device.exportFiles.mockRejectedValueOnce(new StorageFull());

@@ -13,7 +13,7 @@ export type Scans = Pick<Device, 'scan' | 'practise' | 'recent'>;
 /** Who hears of verdicts besides the screen: sounds, vibration. */
 export type Feedback = (verdict: Verdict) => void;
 
-/** From what was read to what is shown. One ticket at a time: no verdict is skipped. */
+/** The way from a read code to a shown verdict. One ticket at a time: no verdict is skipped. */
 export class Scanning {
   isPractice = $state(false);
   isChecking = $state(false);
@@ -71,7 +71,7 @@ export class Scanning {
     return this.#last;
   }
 
-  /** Whoever asks while it is being read gets what is read after that. */
+  /** A call during a read gets the result of a later read. */
   readRecent(): Promise<void> {
     this.#next ??= this.#reading.then(async () => {
       this.#next = null;

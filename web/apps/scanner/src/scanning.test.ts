@@ -29,7 +29,7 @@ const shownId = (scanning: Scanning) => {
   return current?.kind === 'answer' ? current.answer.scan_id : null;
 };
 
-test('what is read is asked, shown, heard and listed', async () => {
+test('a read code is sent, shown, announced and listed', async () => {
   const { device, feedback, scanning, answers } = aGate();
   const done = scanning.present('one');
   await vi.advanceTimersByTimeAsync(0);
@@ -56,7 +56,7 @@ test('the next ticket interrupts a verdict at once', async () => {
   expect(scanning.isChecking).toBe(true);
 });
 
-test('a ticket that comes while another is asked waits until that verdict was seen', async () => {
+test('a ticket that comes while another is being decided waits until that verdict was seen', async () => {
   const { scanning, device, answers } = aGate();
   void scanning.present('one');
   const second = scanning.present('two');
@@ -93,7 +93,7 @@ test('a hand scanner that reads a ticket twice makes one scan, and its verdict s
   expect(scanning.verdict.current).not.toBeNull();
 });
 
-test('whoever pulls the trigger again while the server is slow makes one scan', async () => {
+test('pulling the trigger again while the server is slow makes one scan', async () => {
   const { scanning, device, answers } = aGate();
   void scanning.read('one');
   await vi.advanceTimersByTimeAsync(2 * OUT_OF_VIEW_MS);
@@ -119,7 +119,7 @@ test('the same ticket counts again after a while, and at once in the other direc
   ]);
 });
 
-test('a code that is typed twice is asked twice', async () => {
+test('a code that is typed twice is sent twice', async () => {
   const { scanning, device, answers } = aGate();
   for (const times of [1, 2]) {
     void scanning.present('one');
@@ -128,7 +128,7 @@ test('a code that is typed twice is asked twice', async () => {
   }
 });
 
-test('what was kept from us is told like a scan, with its sound', () => {
+test('hidden input is shown like a scan, with its sound', () => {
   const { scanning, feedback } = aGate();
   scanning.fail(problem('keys_hidden'));
   expect(scanning.verdict.current).toMatchObject({ problem: { code: 'keys_hidden' } });
@@ -180,7 +180,7 @@ test('practice asks the device for its opinion and records nothing', async () =>
   expect(scanning.verdict.current).toMatchObject({ kind: 'answer', isPractice: true });
 });
 
-test('a scan that could not be kept lets nobody in, and the next one is asked all the same', async () => {
+test('a scan that could not be stored lets nobody in, and the next one is decided all the same', async () => {
   const { scanning, device, answers } = aGate();
   device.scan.mockRejectedValueOnce(new StorageFull());
   await scanning.present('one');

@@ -8,12 +8,12 @@ test('begins in the language of the browser, and waits a second and a half for t
   expect(settings.current).toMatchObject({ onlineWaitMs: ONLINE_WAIT_MS, direction: 'entry' });
 });
 
-test('speaks English where it speaks none of the languages asked for', () => {
+test('is in English where it has none of the wanted languages', () => {
   expect(new Settings(aMemory(), ['xh', 'zu-ZA']).current.language).toBe('en');
   expect(new Settings(aMemory(), ['xh', 'AF']).current.language).toBe('af');
 });
 
-test('what was chosen is there after a restart', () => {
+test('chosen settings are there after a restart', () => {
   const memory = aMemory();
   new Settings(memory, ['en']).change({ language: 'af', direction: 'exit', wedgePrefix: '~' });
   expect(new Settings(memory, ['en']).current).toMatchObject({

@@ -30,7 +30,7 @@ test('logs in as people type it', async () => {
   expect(supervisor.isLoggedIn).toBe(true);
 });
 
-test('a refused log-in and a missing network are told apart', async () => {
+test('a refused log-in and a missing network are distinguished', async () => {
   const { supervisor } = aSupervisor({
     'POST /api/sessions': () => refusal(401, 'unauthorized'),
   });
@@ -41,7 +41,7 @@ test('a refused log-in and a missing network are told apart', async () => {
   expect(away.supervisor.problem?.code).toBe('server_away');
 });
 
-test('moves the device, which then asks where it stands', async () => {
+test('moves the device, which then asks for its station', async () => {
   const sent = vi.fn();
   const { device, supervisor } = aSupervisor({
     'GET /api/scanning/devices/d': () => json(200, { data: { version: 7 } }),
@@ -56,7 +56,7 @@ test('moves the device, which then asks where it stands', async () => {
   expect(device.beat).toHaveBeenCalledOnce();
 });
 
-test('a role that may not move devices is told so', async () => {
+test('a role that may not move devices is refused', async () => {
   const { device, supervisor } = aSupervisor({
     'GET /api/scanning/devices/d': () => refusal(403, 'forbidden'),
   });

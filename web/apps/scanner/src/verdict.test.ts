@@ -24,7 +24,7 @@ test.each([
   expect(state.current).toBeNull();
 });
 
-test('the next verdict has its own time, whatever was left of the one before', () => {
+test('the next verdict has its own time, however much was left of the one before', () => {
   const state = new VerdictState();
   state.show(shown('green'));
   vi.advanceTimersByTime(SHOWN_MS.green - 1);
@@ -33,7 +33,7 @@ test('the next verdict has its own time, whatever was left of the one before', (
   expect(state.current && lightOf(state.current)).toBe('red');
 });
 
-test('whoever dismisses a verdict does not dismiss the next one', () => {
+test('dismissing a verdict does not dismiss the next one', () => {
   const state = new VerdictState();
   state.show(shown('green'));
   state.dismiss();
@@ -44,7 +44,7 @@ test('whoever dismisses a verdict does not dismiss the next one', () => {
   expect(state.current).not.toBeNull();
 });
 
-test('what cannot be decided is red, and practice is never yellow', () => {
+test('an undecidable scan is red, and practice is never yellow', () => {
   expect(lightOf({ kind: 'problem', problem: { code: 'storage_full', said: null } })).toBe('red');
   expect(lightOf({ ...shown('yellow'), isPractice: true } as Verdict)).toBe('green');
   expect(lightOf({ ...shown('red'), isPractice: true } as Verdict)).toBe('red');

@@ -20,7 +20,7 @@ const MINUTE_US = 60_000_000;
 const said = (changes: Parameters<typeof anAnswer>[0], isPractice = false, words = en) =>
   verdictWords(words, { kind: 'answer', answer: anAnswer(changes), isPractice });
 
-test('who is let in reads the same word with and without a network, in both languages', () => {
+test('an admission has the same word with and without a network, in both languages', () => {
   for (const words of [en, af]) {
     const [green, yellow, red] = (['green', 'yellow', 'red'] as const).map(
       (colour) => said({ colour }, false, words).word,
@@ -30,7 +30,7 @@ test('who is let in reads the same word with and without a network, in both lang
   }
 });
 
-test('a first entry, a re-entry and an exit are told apart', () => {
+test('a first entry, a re-entry and an exit have words of their own', () => {
   expect(said({}).word).toBe('GO IN');
   expect(said({ entry_number: 3 })).toMatchObject({
     word: 'WELCOME BACK',
@@ -39,7 +39,7 @@ test('a first entry, a re-entry and an exit are told apart', () => {
   expect(said({ direction: 'exit', entry_number: null }).word).toBe('GO OUT');
 });
 
-test('who is let in offline goes in, with "offline" small', () => {
+test('an offline admission is GO IN, with "offline" small', () => {
   const offline = { colour: 'yellow', why: 'offline' } as const;
   const expected = { word: 'GO IN', headline: null, marks: ['offline'] };
   expect(said(offline)).toMatchObject(expected);
@@ -82,7 +82,7 @@ test('a duplicate says when and where it was scanned', () => {
   expect(words.marks).toEqual([]);
 });
 
-test('who left within the duplicate window reads when they left and when they may return', () => {
+test('after an exit within the duplicate window the verdict shows when they left and may return', () => {
   const { at, shown } = anAnswer();
   const denied = {
     colour: 'red',
@@ -108,7 +108,7 @@ test('who left within the duplicate window reads when they left and when they ma
   expect(withSeconds.details[1]).toContain(`from ${time(at + 2 * MINUTE_US)}.`);
 });
 
-test('who left and has no entry left reads when they left', () => {
+test('after an exit without an entry left the verdict shows when they left', () => {
   const { at } = anAnswer();
   const denied = { colour: 'red', outcome: 'invalid', reason: 'entry_limit_reached' } as const;
   const words = said({ ...denied, left_at: at - MINUTE_US });
@@ -130,13 +130,13 @@ test.each(['manifest_expired', 'gate_unknown', 'no_manifest'] as const)(
   },
 );
 
-test('what the server has and the device could not keep is let in, and says so', () => {
+test('a scan that the server has and the device could not store is let in, with a note', () => {
   const words = said({ is_unkept: true });
   expect(words.word).toBe('GO IN');
   expect(words.marks).toEqual([en.verdict.unkept]);
 });
 
-test('practice never says that anything was stored', () => {
+test('practice never shows that anything was stored', () => {
   expect(said({ colour: 'yellow', why: 'offline' }, true)).toMatchObject({
     word: 'GO IN',
     headline: null,
@@ -144,7 +144,7 @@ test('practice never says that anything was stored', () => {
   });
 });
 
-test('what could not be recorded says what to do', () => {
+test('a scan that could not be recorded shows what to do', () => {
   const problem = { code: 'storage_full', said: null } as const;
   expect(verdictWords(en, { kind: 'problem', problem })).toEqual({
     word: 'STOP',
@@ -154,7 +154,7 @@ test('what could not be recorded says what to do', () => {
   });
 });
 
-test('notes of the server are said in the language of the device, as far as they are known', () => {
+test('notes of the server are shown in the language of the device, as far as they are known', () => {
   const note = 'Wheelchair place, companion beside in A1 and A2';
   expect(noteText(en, note)).toBe(note);
   expect(noteText(af, note)).toBe('Rolstoelplek, metgesel langsaan in A1 en A2');
@@ -165,7 +165,7 @@ test('the label of a seat is never broken', () => {
   expect(noteText(en, 'beside O-A-10')).toBe('beside O\u2011A\u201110');
 });
 
-test('a scan in a list says what became of it', () => {
+test('a scan in a list shows its result', () => {
   expect(loggedText(en, aScan())).toBe('Entry');
   expect(loggedText(en, aScan({ direction: 'exit' }))).toBe('Exit');
   expect(loggedText(en, aScan({ outcome: 'invalid', reason: 'gate_closed' }))).toBe(
@@ -174,13 +174,13 @@ test('a scan in a list says what became of it', () => {
   expect(loggedText(en, aScan({ outcome: 'expired' }))).toBe(en.outcomes.expired);
 });
 
-test('why a scan was refused is said in words, also where nobody foresaw it', () => {
+test('the reason of a refused scan is shown in words, also where it was not foreseen', () => {
   expect(syncErrorText(af, 'invalid_signature')).toBe(af.syncErrors.invalid_signature);
   expect(syncErrorText(en, 'wrong_event')).toBe(en.reasons.wrong_event);
   expect(syncErrorText(en, 'something odd')).toBe('The server said: something odd');
 });
 
-test('why a scan was refused is said in the language of the device, as a sync keeps it', async () => {
+test('the reason of a refused scan is shown in the language of the device, as a sync stores it', async () => {
   const at = scene();
   const device = await ready(at);
   at.server.weather = ({ path }) => (path === '/api/scans' ? 'lost' : 'fine');
@@ -193,7 +193,7 @@ test('why a scan was refused is said in the language of the device, as a sync ke
   expect(syncErrorText(af, refused?.last_error ?? '')).toBe(af.syncErrors.invalid_signature);
 });
 
-test('a scan of another organisation says so first, whatever else was wrong with it', () => {
+test('a scan of another organisation shows that first, whatever else was wrong with it', () => {
   const kept = 'made for another organisation: gate_not_found: There is no such gate.';
   expect(syncErrorText(af, kept)).toBe(af.syncErrors.another_organization);
 });

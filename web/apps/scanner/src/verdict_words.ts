@@ -62,7 +62,7 @@ function entryDetails(words: Messages, answer: ScanAnswer): string[] {
   return isReentry(answer) ? [words.verdict.entryNumber(answer.entry_number ?? 1)] : [];
 }
 
-/** Only of who is sent away: whoever may come in need not be told when they last did. */
+/** Only for denials: an admitted person need not read when they last came in. */
 function lastScan(words: Messages, answer: ScanAnswer): string[] {
   if (answer.left_at !== null) return lastExit(words, answer, answer.left_at);
   const { last_scanned_at: at, last_gate: gate } = answer.shown;

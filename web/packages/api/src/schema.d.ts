@@ -473,12 +473,12 @@ export interface paths {
         };
         /**
          * Read scan policy
-         * @description How this event is scanned, and from when on something there is suspicious.
+         * @description The scan policy of this event: the duplicate window, and the limits of alerts.
          */
         get: operations["read_scan_policy"];
         /**
          * Put scan policy
-         * @description For scans from now on; what is left out is as usual.
+         * @description Replaces the policy for scans from now on; a field that is left out gets its default.
          */
         put: operations["put_scan_policy"];
         post?: never;
@@ -1192,7 +1192,7 @@ export interface paths {
         put?: never;
         /**
          * Admit by hand
-         * @description Let somebody in whom the rule would not, and say why.
+         * @description Admits somebody against the rule, with a reason.
          */
         post: operations["admit_by_hand"];
         delete?: never;
@@ -1288,14 +1288,14 @@ export interface paths {
         post?: never;
         /**
          * Revoke device
-         * @description Lost or stolen: its key is worthless at once.
+         * @description Revokes a lost or stolen device: its key is worthless at once.
          */
         delete: operations["revoke_device"];
         options?: never;
         head?: never;
         /**
          * Change device
-         * @description Give it another name or gate, or deactivate it for a while.
+         * @description Changes a device's name or gate, or deactivates it for a while.
          */
         patch: operations["change_device"];
         trace?: never;
@@ -1311,9 +1311,10 @@ export interface paths {
         put?: never;
         /**
          * Demand rotation
-         * @description Let it change its key. From now on the present one is good for that and for nothing else: whatever
-         *     the device asks for is refused with 401 and the status `rotation_demanded`, and it asks for the next
-         *     key by itself, so nobody has to pair it again. Whoever is to be kept out altogether: revoke it.
+         * @description Demands that a device rotates its key. From now on the present key is good for that and for
+         *     nothing else: every request is refused with 401 and the status `rotation_demanded`, and the
+         *     device asks for the next key by itself, so it need not be paired again. To shut a device out,
+         *     revoke it.
          */
         post: operations["demand_rotation"];
         delete?: never;
@@ -1371,9 +1372,9 @@ export interface paths {
         };
         /**
          * Read manifest
-         * @description For a device: all that it needs to decide alone, of the event that its gate belongs to, signed
-         *     with its key. With `since`, only what changed after that version; all of it where that cannot be
-         *     told.
+         * @description Gives a device all that it needs to decide alone, for the event of its gate, signed with its
+         *     key. With `since`, only the changes after that version; the whole manifest where they are not
+         *     known.
          */
         get: operations["read_manifest"];
         put?: never;
@@ -1393,7 +1394,7 @@ export interface paths {
         };
         /**
          * Read manifest status
-         * @description What devices at this event have to decide by when they are alone, and how many have which
+         * @description The manifest of this event, by which devices decide alone, and how many devices have which
          *     version of it.
          */
         get: operations["read_manifest_status"];
@@ -1414,7 +1415,7 @@ export interface paths {
         };
         /**
          * Read occupancy
-         * @description Who is inside, at the event, by gate, by zone and by day.
+         * @description The people inside, at the event, by gate, by zone and by day.
          */
         get: operations["read_occupancy"];
         put?: never;
@@ -1436,8 +1437,8 @@ export interface paths {
         put?: never;
         /**
          * Declare empty
-         * @description The venue is empty: whoever came in until now no longer counts as inside. It is on record who said
-         *     so and why.
+         * @description Declares the venue empty: all who came in until now no longer count as inside. The audit log
+         *     has the person and the reason.
          */
         post: operations["declare_empty"];
         delete?: never;
@@ -1455,7 +1456,7 @@ export interface paths {
         };
         /**
          * Read outlook
-         * @description Who is still to come today, and how much waits for a decision.
+         * @description The number of tickets still expected today, and of matters that wait for a decision.
          */
         get: operations["read_outlook"];
         put?: never;
@@ -1475,7 +1476,7 @@ export interface paths {
         };
         /**
          * List recoveries
-         * @description Imports of what devices could not send; the newest first.
+         * @description The imports of scans that devices could not send; the newest first.
          */
         get: operations["list_recoveries"];
         put?: never;
@@ -1515,7 +1516,7 @@ export interface paths {
         };
         /**
          * Search tickets
-         * @description At most twenty, and only what gate staff need; every search is on record.
+         * @description Finds at most twenty tickets, with only what gate staff need; every search is recorded.
          */
         get: operations["search_tickets"];
         put?: never;
@@ -1537,8 +1538,8 @@ export interface paths {
         put?: never;
         /**
          * Send heartbeat
-         * @description For a device, every half minute: how it is. The answer says where it is now, and how wrong its
-         *     clock.
+         * @description The heartbeat of a device, every half minute. The answer has its present station, and the
+         *     error of its clock.
          */
         post: operations["send_heartbeat"];
         delete?: never;
@@ -1558,9 +1559,9 @@ export interface paths {
         put?: never;
         /**
          * Rotate device key
-         * @description For a device: its next key. The present one is worthless from then on, except to ask again under
-         *     the same `rotation_id` for five minutes, should the answer get lost. Asked again with the next key, it
-         *     is the same key.
+         * @description Gives a device its next key. The present one is worthless from then on, except to ask again
+         *     under the same `rotation_id` for five minutes, should the answer get lost.
+         *     Asked again with the next key, it is the same key.
          */
         post: operations["rotate_device_key"];
         delete?: never;
@@ -1580,8 +1581,8 @@ export interface paths {
         put?: never;
         /**
          * Pair device
-         * @description For a device: what its token is worth. Until somebody has approved a device's own token it is
-         *     not known; ask again every few seconds.
+         * @description Exchanges a device's token for its key. A device's own token is unknown until somebody has
+         *     approved it; ask again every few seconds.
          */
         post: operations["pair_device"];
         delete?: never;
@@ -1601,9 +1602,9 @@ export interface paths {
         put?: never;
         /**
          * Create pairing
-         * @description A token by which one device becomes yours, once and within five minutes; or, with `challenge`,
-         *     your approval of a device that shows its own. With `replaces_device_id` a device is paired again;
-         *     without it no device that exists can be taken over.
+         * @description Makes a token by which one device is paired, once and within five minutes; with `challenge`,
+         *     approves a device that shows its own token. With `replaces_device_id` a device is paired again;
+         *     without it no existing device can be taken over.
          */
         post: operations["create_pairing"];
         delete?: never;
@@ -1623,9 +1624,9 @@ export interface paths {
         put?: never;
         /**
          * Import queue
-         * @description The file that a device exported because it could not send its scans: it was revoked, or its clock
-         *     was far off. They are kept, and count for nothing until somebody has reviewed them. The same file
-         *     again is answered as it was.
+         * @description Imports the file that a device exported because it could not send its scans: it was revoked,
+         *     or its clock was far off. They are stored, and count for nothing until somebody has reviewed
+         *     them. The same file again gets the same answer.
          */
         post: operations["import_queue"];
         delete?: never;
@@ -1643,7 +1644,7 @@ export interface paths {
         };
         /**
          * Read recovery
-         * @description With its scans, whether each is signed, and how it stands.
+         * @description One recovery with its scans, whether each is signed, and its resolution.
          */
         get: operations["read_recovery"];
         put?: never;
@@ -1665,8 +1666,8 @@ export interface paths {
         put?: never;
         /**
          * Review recovery
-         * @description Accept its scans, as if the device had sent them, or reject them; once. What is not signed by
-         *     the device never counts.
+         * @description Accepts the scans, as if the device had sent them, or rejects them; once. A scan that the
+         *     device did not sign never counts.
          */
         post: operations["review_recovery"];
         delete?: never;
@@ -1686,7 +1687,8 @@ export interface paths {
         put?: never;
         /**
          * Annul admission
-         * @description As if it had not been: the turnstile refused, it was somebody else.
+         * @description Annuls an admission as if it had never been: the turnstile refused, or it was somebody
+         *     else.
          */
         post: operations["annul_admission"];
         delete?: never;
@@ -1704,7 +1706,7 @@ export interface paths {
         };
         /**
          * Read station
-         * @description For a device: who and where it is.
+         * @description The station of the device that asks: its name, gate and event.
          */
         get: operations["read_station"];
         put?: never;
@@ -1726,8 +1728,9 @@ export interface paths {
         put?: never;
         /**
          * Sync signed
-         * @description For a device: scans that it made and signed without network, up to 50 at once, ten times a minute.
-         *     Those that are `processed` are kept here for good, also if they were known; those that are `rejected` are not.
+         * @description Takes offline scans that a device has signed, up to 50 at once, ten times a minute.
+         *     `processed` scans are stored here for good, also if they were known; `rejected` scans are
+         *     not.
          */
         post: operations["sync_signed"];
         delete?: never;
@@ -1745,7 +1748,7 @@ export interface paths {
         };
         /**
          * List scans of ticket
-         * @description The newest hundred, admitted, denied and annulled.
+         * @description The newest hundred scans of a ticket, admitted, denied and annulled.
          */
         get: operations["list_scans_of_ticket"];
         put?: never;
@@ -1767,7 +1770,7 @@ export interface paths {
         put?: never;
         /**
          * Move ticket
-         * @description Mark it used, make it as if nobody had come with it, or void it.
+         * @description Marks a ticket used, resets it as if nobody had come with it, or voids it.
          */
         post: operations["move_ticket"];
         delete?: never;
@@ -1787,9 +1790,9 @@ export interface paths {
         put?: never;
         /**
          * Process scan
-         * @description For a device: may whoever holds this through? Admitted or denied is an answer, with 200; a
-         *     ticket that does not exist is denied with 404. With 503 and `"fallback": "offline"` the device
-         *     decides by itself.
+         * @description Decides for a device whether the holder of a ticket may pass. Admitted and denied are
+         *     answers, with 200; a ticket that does not exist is denied with 404. With 503 and `"fallback":
+         *     "offline"` the device decides by itself.
          */
         post: operations["process_scan"];
         delete?: never;
@@ -1809,9 +1812,9 @@ export interface paths {
         put?: never;
         /**
          * Sync queue
-         * @description For a device: all that it scanned without network, up to 10,000 scans at once. Each is kept and
-         *     judged; `errors` says of which somebody should hear. What is not kept (`is_kept` false) stays on the
-         *     device. Sent again under its id, it is answered as it was.
+         * @description Takes a device's whole queue of offline scans, up to 10,000 at once. Each is stored and
+         *     judged; `errors` lists those that need attention. A scan that is not stored (`is_kept` false)
+         *     stays on the device. A repeated queue under the same id gets the same answer.
          */
         post: operations["sync_queue"];
         delete?: never;
@@ -2439,7 +2442,6 @@ export interface components {
             message: string;
             occupancy?: components["schemas"]["OccupancyInfo"];
             reason?: "ticket_not_found" | "wrong_event" | "barcode_revoked" | "ticket_already_used" | "ticket_voided" | "ticket_refunded" | "already_scanned" | "event_not_live" | "event_ended" | "gate_closed" | "wrong_gate" | "not_valid_today" | "membership_not_active" | "reentry_not_allowed" | "exit_required" | "entry_limit_reached" | "daily_limit_reached" | "gate_at_capacity" | "not_inside" | "unverified";
-            /** Format: uuid */
             scan_id: string;
             /** Format: date-time */
             scanned_at: string;
@@ -2557,7 +2559,7 @@ export interface components {
             offline_id: string;
             reason: string;
             ticket_code: string;
-            unverified?: "foreign_gate" | "before_assignment" | "outside_event_time" | "from_future";
+            unverified?: "foreign_gate" | "before_assignment" | "outside_event_time" | "clock_changed" | "from_future";
         };
         /** BatchSummary */
         BatchSummary: {
@@ -4815,7 +4817,7 @@ export interface components {
         /** UnverifiedScan */
         UnverifiedScan: {
             /** @enum {string} */
-            reason: "foreign_gate" | "before_assignment" | "outside_event_time" | "from_future";
+            reason: "foreign_gate" | "before_assignment" | "outside_event_time" | "clock_changed" | "from_future";
             scan_id: string;
         };
         /** User */

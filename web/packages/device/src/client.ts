@@ -125,7 +125,7 @@ export class Device {
     return scan(this.#core, text, direction, options.offline ?? false);
   }
 
-  /** As it would be decided here; nothing is kept, nobody is told. */
+  /** The decision that this device would make; nothing is stored or sent. */
   practise(text: string, direction: Direction): Promise<ScanAnswer> {
     return practise(this.#core, text, direction);
   }
@@ -166,7 +166,7 @@ export class Device {
     return this.#core.store.recent(most);
   }
 
-  /** What failed waits again; not what is for another organisation. */
+  /** Failed scans wait again, except those for another organisation. */
   async retry(scanIds: string[]): Promise<void> {
     await this.#core.ledger.change(scanIds, waitingAgain);
   }

@@ -18,7 +18,7 @@ function clockOf(): { time: { wall: number; monotonic: number }; clock: DeviceCl
   return { time, clock };
 }
 
-test('a clock that is set back is put right by as much, and nobody is sure', () => {
+test('a clock that is set back is corrected by as much, and is unsure', () => {
   const { time, clock } = clockOf();
   clock.learn(5, 0);
   time.wall -= 60_000;
@@ -55,7 +55,7 @@ test('half the way there is not the clock’s, and small changes are the network
   expect(clock.offsetMs).toBe(12_000);
 });
 
-test('an answer that took too long makes nobody sure', () => {
+test('an answer that took too long is no measurement', () => {
   const { clock } = clockOf();
   expect(clock.learn(100, 10_000)).toBe(true);
   expect(clock.isSure).toBe(false);
@@ -74,7 +74,7 @@ test('after a start, a clock that is behind what it showed was set back', () => 
   expect(clock.isSure).toBe(false);
 });
 
-test('scans of a clock that nobody was sure of are moved when it is measured, then brought', async () => {
+test('scans of a clock that was unsure are corrected when it is measured, then delivered', async () => {
   const device = await ready(at);
   device.close();
   at.world.skewMs = 900_000; // set while nobody looked

@@ -1,11 +1,11 @@
 /**
  * A device's clock, which may be wrong, and may be set while it runs.
  *
- * What counts is the server's time: the device's own and an offset that the server's answers tell. A
- * clock that cannot be set shows when the other one jumps. Where that one jumps back it was set, and the
- * offset changes by as much the other way. Where it jumps forward it was set or the device slept, for
- * in many browsers the clock that cannot be set stands still meanwhile: nobody is sure then, and the
- * offset is left until the server tells it anew.
+ * The server's time counts: the device's own plus an offset that the server's answers give. A clock that
+ * cannot be set shows when the other one jumps. Where that one jumps back it was set, and the offset
+ * changes by as much in the other direction. Where it jumps forward it was set or the device slept,
+ * because in many browsers the clock that cannot be set stops meanwhile: the clock is then unsure, and
+ * the offset stays until the server gives it again.
  */
 import type { Moment } from '@voelgoed/rules';
 import type { ClockState } from './model.ts';
@@ -14,7 +14,7 @@ import type { ClockState } from './model.ts';
 const JUMP_MS_MIN = 1_000;
 /** A new measurement that differs by less says more of the network than of the clock. */
 const CHANGE_MS_MIN = 1_000;
-/** An answer that took longer tells the time too badly to be believed against a better one. */
+/** An answer that took longer is too inexact to replace a better measurement. */
 const ROUND_TRIP_MS_MAX = 2_000;
 export const MICROSECONDS_PER_MS = 1_000;
 
@@ -56,8 +56,8 @@ export class DeviceClock {
   }
 
   /**
-   * Go on from what was kept, until the server tells it anew: nobody saw what was done to the clock
-   * meanwhile. One that is behind what it showed then was set back, by that at least.
+   * Continues from the stored offset until the server gives it again, because nothing is known of the
+   * clock since. A clock that is behind what it showed then was set back, by at least that much.
    */
   resume(state: ClockState): void {
     this.offsetMs = state.offset_ms;

@@ -111,7 +111,7 @@ export class Core {
     for (const listener of [...this.listeners]) listener();
   }
 
-  /** To whoever watches, here and in other tabs. */
+  /** Notifies subscribers, here and in other tabs. */
   tell(news: News): void {
     this.tabs.tell(news);
     this.changed();

@@ -21,7 +21,7 @@ afterEach(() => {
 const SYNC = '/api/scanning/sync';
 const HEARTBEAT = '/api/scanning/heartbeat';
 
-/** Sleeps that end when they are told to. */
+/** Sleeps that end on demand. */
 class Naps {
   naps: { ms: number; end: () => void }[] = [];
 
@@ -59,7 +59,7 @@ async function isIdle(naps: Naps): Promise<void> {
   await expect.poll(() => naps.lengths).toEqual([30_000, 30_000]);
 }
 
-test('at the start it says how it is, and brings what waits', async () => {
+test('at the start it sends a heartbeat, and delivers the waiting scans', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   const naps = new Naps();
@@ -73,7 +73,7 @@ test('at the start it says how it is, and brings what waits', async () => {
   expect(device.status).toMatchObject({ pending: 0, reach: 'online', retryAt: null });
 });
 
-test('a new scan is brought at once, and those after it together', async () => {
+test('a new scan is delivered at once, and those after it together', async () => {
   const device = await ready(at);
   const naps = new Naps();
   employ(device, naps);
@@ -112,7 +112,7 @@ test('after a failure it waits, new scans do not hurry it, and a nudge does', as
   expect(reopened.status).toMatchObject({ reach: 'online', retryAt: null });
 });
 
-test('a heartbeat that gets through again is enough to bring what waits', async () => {
+test('a heartbeat that gets through again is enough to deliver the waiting scans', async () => {
   const device = await ready(at);
   device.close();
   const naps = new Naps();
@@ -126,7 +126,7 @@ test('a heartbeat that gets through again is enough to bring what waits', async 
   await expect.poll(() => reopened.status.pending).toBe(0);
 });
 
-test('what it brought by itself is told', async () => {
+test('deliveries that it made by itself are reported', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   const naps = new Naps();
@@ -135,7 +135,7 @@ test('what it brought by itself is told', async () => {
   expect(device.status.lastReport).toMatchObject({ synced: 1, failed: 0, reason: null });
 });
 
-test('a network that may be back does not cut short what the server asked for', async () => {
+test('a network that may be back does not shorten the pause that the server asked for', async () => {
   (await ready(at)).close();
   const naps = new Naps();
   const device = await at.open({ sleep: naps.sleep });
@@ -157,7 +157,7 @@ test('a network that may be back does not cut short what the server asked for', 
   await expect.poll(() => device.status.pending).toBe(0);
 });
 
-test('what waited for a new key is brought as soon as there is one', async () => {
+test('scans that waited for a new key are delivered as soon as there is one', async () => {
   const device = await ready(at);
   device.close();
   const naps = new Naps();
@@ -175,7 +175,7 @@ test('what waited for a new key is brought as soon as there is one', async () =>
   expect(at.server.callsTo(HEARTBEAT).at(-1)?.apiKey).toBe(at.server.apiKey);
 });
 
-test('it tells of faults that somebody has to do something about', async () => {
+test('it reports faults that somebody has to act on', async () => {
   const device = await ready(at);
   const naps = new Naps();
   const faults: unknown[] = [];
@@ -192,7 +192,7 @@ test('it tells of faults that somebody has to do something about', async () => {
   expect(faults).toHaveLength(1);
 });
 
-test('of a device that is nobody’s or revoked, nothing is sent', async () => {
+test('nothing is sent for an unpaired or revoked device', async () => {
   const device = await at.open();
   const naps = new Naps();
   employ(device, naps);
@@ -200,7 +200,7 @@ test('of a device that is nobody’s or revoked, nothing is sent', async () => {
   expect(at.server.calls).toEqual([]);
 });
 
-test('reach is judged by what answers: slowly, or only that it cannot, is degraded', async () => {
+test('the network is degraded where answers are slow, or only refusals arrive', async () => {
   const device = await ready(at);
   expect(device.status.reach).toBe('online');
   at.server.weather = () => 'slow';

@@ -1,9 +1,9 @@
 /**
- * Decides when a device brings its scans, and lets it say how it is.
+ * Decides when a device delivers its scans, and when it sends a heartbeat.
  *
- * It brings what waits at the start, after a new scan, when it was paired, when somebody says that the
- * network may be back, and now and then. After a failure it waits, and new scans do not hurry it; whether there is a network
- * it hears from the server's answers.
+ * It delivers waiting scans at the start, after a new scan, after pairing, when the network may be back,
+ * and at intervals. After a failure it waits, and new scans do not shorten that; the server's answers
+ * show whether there is a network.
  */
 import type { Device } from './client.ts';
 import { DeviceFault } from './faults.ts';
@@ -16,7 +16,7 @@ const IDLE_MS = 30_000;
 const RETRY_MS = 30_000;
 /** Between two that new scans are the reason for: the server takes ten a minute. */
 const GATHER_MS = 6_000;
-/** Somebody else brings them. */
+/** Another tab delivers them. */
 const AT_IT = ['busy', 'sending'];
 
 export interface CourierOptions {
@@ -127,7 +127,7 @@ export class Courier {
     }
   }
 
-  /** True where something waits that could not be brought. */
+  /** True where scans wait that could not be delivered. */
   async #bring(stopped: AbortSignal): Promise<boolean> {
     if (!this.#device.identity?.api_key || this.#device.status.pending === 0) return false;
     try {

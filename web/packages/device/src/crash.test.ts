@@ -1,4 +1,4 @@
-/** A device that is killed at any step, under any weather, loses nothing and brings nothing twice. */
+/** A device that is killed at any step, with any network, loses nothing and delivers nothing twice. */
 import 'fake-indexeddb/auto';
 import { openDB } from 'idb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -74,7 +74,7 @@ async function expectAllOnce(device: Device, told: ScanAnswer[]): Promise<void> 
   expect(letInAlone).toEqual([...new Set(letInAlone)]);
 }
 
-test('killed after any one step of a sync, the next one brings the rest', async () => {
+test('killed after any one step of a sync, the next sync delivers the rest', async () => {
   const first = await ready(at);
   first.close();
   const fuse = new Fuse();

@@ -123,7 +123,7 @@ export class StateLost extends DeviceFault {
   }
 }
 
-/** Of what is kept here, whatever the server says. */
+/** Faults of the local storage, whatever the server answers. */
 export function isOfDisk(fault: unknown): boolean {
   return (
     fault instanceof StorageFull || fault instanceof StateUnusable || fault instanceof StateLost

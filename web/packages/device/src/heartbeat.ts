@@ -26,8 +26,8 @@ export async function beat(core: Core, said: HeartbeatReport): Promise<void> {
 }
 
 /**
- * Before scans are brought that were read from a clock of which nobody knows how wrong it is; or by a
- * device that is not wanted at present, for which an attempt to bring something raises an alarm.
+ * Runs before a delivery if the error of the clock is unknown, or if the device is not active: then an
+ * attempt to deliver would raise an alert.
  */
 export async function compareClocks(core: Core): Promise<void> {
   if (!core.clock.isSure || core.standing !== 'active') await report(core, {});

@@ -64,7 +64,7 @@ test('the manifest comes with progress, is kept, and is there after a start with
   expect(await reopened.scan(codeOf(7), 'entry')).toMatchObject({ colour: 'yellow' });
 });
 
-test('a newer one comes as a delta, as the heartbeat says', async () => {
+test('a newer version comes as a delta when the heartbeat announces it', async () => {
   const device = await ready(at);
   at.server.manifests.push(await manifestOf(2, at.world.ms, 25));
   await device.beat();
@@ -73,7 +73,7 @@ test('a newer one comes as a delta, as the heartbeat says', async () => {
   expect(await device.practise(codeOf(25), 'entry')).toMatchObject({ outcome: 'valid' });
 });
 
-test('a delta that does not lead to what it says is followed by the whole manifest', async () => {
+test('a delta that does not lead to the stated hash is followed by the whole manifest', async () => {
   const device = await ready(at);
   const next = await manifestOf(2, at.world.ms, 25);
   const delta = await deltaOf(at.server.manifests[0] ?? next, next);
@@ -138,7 +138,7 @@ test.each(['<html>Sign in to the Wi-Fi</html>', '{"data":[]}', ''])(
   },
 );
 
-test('a genuine manifest that this app cannot read leaves the one it has', async () => {
+test('a genuine manifest that this app cannot read leaves the present one', async () => {
   const device = await ready(at);
   const { gates: _, ...strange } = await manifestOf(2, at.world.ms, 20);
   send(await signed(strange));
@@ -146,7 +146,7 @@ test('a genuine manifest that this app cannot read leaves the one it has', async
   expect(device.manifest?.version).toBe(1);
 });
 
-test('a manifest for which there is no room leaves the one it has', async () => {
+test('a manifest that does not fit in the storage leaves the present one', async () => {
   const device = await ready(at);
   at.server.manifests.push(await manifestOf(2, at.world.ms, 25));
   const put = IDBObjectStore.prototype.put;
@@ -163,7 +163,7 @@ test('a manifest for which there is no room leaves the one it has', async () => 
   expect(await device.practise(codeOf(1), 'entry')).toMatchObject({ outcome: 'valid' });
 });
 
-test('it is stale when the server has a newer one, or was silent for long', async () => {
+test('the list is stale when the server has a newer one, or was silent for long', async () => {
   const device = await ready(at);
   at.server.manifests.push(await manifestOf(2, at.world.ms, 25));
   at.server.weather = ({ path }) => (isManifest(path) ? 'lost' : 'fine');
@@ -270,7 +270,7 @@ test('a device that is revoked while its list is on the way to the disk keeps no
   tab.close();
 });
 
-test('other tabs get the manifest that one has fetched', async () => {
+test('other tabs get the manifest that one tab has fetched', async () => {
   const device = await ready(at);
   const other = await at.open();
   at.server.manifests.push(await manifestOf(2, at.world.ms, 25));

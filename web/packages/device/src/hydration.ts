@@ -1,6 +1,6 @@
 /**
- * The manifest is fetched, or what changed of it. Nothing is kept that is not signed for this device,
- * nor what is of another event or older than what it has.
+ * Fetches the manifest, or its changes. A manifest that is not signed for this device, is of another
+ * event, or is older than the present one, is not kept.
  */
 import type { Register as Lookup } from '@voelgoed/rules';
 import {
@@ -51,7 +51,7 @@ export async function hydrate(core: Core, onProgress: Progress = () => {}): Prom
   return true;
 }
 
-/** After a backup was restored a version's number may come a second time; a tag tells. */
+/** After a restored backup a version number may occur twice; the tag distinguishes them. */
 async function tagOfKept(core: Core): Promise<string | null> {
   const [version, kept] = [core.register?.manifest.manifest_version, await core.store.manifest()];
   if (version === undefined || kept === null) return null;
@@ -140,7 +140,7 @@ function readable(document: Bytes, codeKey: Bytes): Lookup {
   }
 }
 
-/** By what is on disk now: another tab may have moved, hydrated or lost this device meanwhile. */
+/** Checks against the disk: another tab may have moved, hydrated or lost this device meanwhile. */
 async function refuseWhatIsNotOurs(tx: Tx, { manifest, generatedAt }: Lookup): Promise<void> {
   const [identity, known] = await Promise.all([tx.state('identity'), tx.manifestHead()]);
   if (identity?.api_key === null) throw new KeyRefused('revoked');
@@ -152,7 +152,7 @@ async function refuseWhatIsNotOurs(tx: Tx, { manifest, generatedAt }: Lookup): P
   if (isOlder) throw new ForgedManifest('older');
 }
 
-/** The server has said that what is here is the newest. */
+/** The server has confirmed that this manifest is the newest. */
 export async function confirm(core: Core): Promise<void> {
   const now = core.now();
   await core.store.write((tx) => tx.keep('confirmed', now));

@@ -1,4 +1,4 @@
-/** What is on disk, and what is believed of it: another version of the app may have written it. */
+/** Reads what is on disk, checked, because another version of the app may have written it. */
 import { REASONS } from '@voelgoed/rules';
 import type {
   ClockState,

@@ -49,7 +49,7 @@ test('a token that is not known is refused with the server’s own code', async 
   expect(fault).toMatchObject({ code: 'refused', refusal: 'pairing_token_not_found' });
 });
 
-test('paired again it names its id, and what waits is signed anew and goes with a new batch', async () => {
+test('paired again it names its id, and waiting scans are signed again and go with a new batch', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   at.server.weather = ({ path }) => (path === SYNC ? 'lost' : 'fine');
@@ -66,7 +66,7 @@ test('paired again it names its id, and what waits is signed anew and goes with 
   expect(device.register).not.toBeNull();
 });
 
-test('what was scanned for another organisation is set aside and not brought to this one', async () => {
+test('scans for another organisation are set aside and not delivered to this one', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   const [before] = await device.queue();
@@ -80,7 +80,7 @@ test('what was scanned for another organisation is set aside and not brought to 
   expect(await device.sync()).toMatchObject({ synced: 0, left: 0, requests: 0 });
 });
 
-test('its key changes when somebody demands it, and what waits is signed with the new one', async () => {
+test('its key is rotated on demand, and waiting scans are signed with the new one', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   const before = device.identity?.api_key;
@@ -120,7 +120,7 @@ test.each(['lost', 'unheard', 'slow'] as const)(
   },
 );
 
-test('what was scanned with the old key is brought with the next one', async () => {
+test('scans signed with the old key are delivered with the next one', async () => {
   const device = await ready(at);
   for (const number of [1, 2, 3]) await device.scan(codeOf(number), 'entry', { offline: true });
   at.server.isRotationDue = true;
@@ -128,7 +128,7 @@ test('what was scanned with the old key is brought with the next one', async () 
   expect(at.server.wrongSignatures).toBe(0);
 });
 
-test('a device that is told to change its key twice in a moment decides alone in between', async () => {
+test('a device that must rotate its key twice in a moment decides alone in between', async () => {
   const device = await ready(at);
   at.server.weather = ({ path }) => {
     if (path === '/api/scans') at.server.isRotationDue = true;
@@ -138,7 +138,7 @@ test('a device that is told to change its key twice in a moment decides alone in
   expect(device.standing).toBe('active');
 });
 
-test('a new key whose answer was lost is asked for again under the same id, in another life', async () => {
+test('a rotation whose answer was lost is repeated under the same id, also after a restart', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   at.server.isRotationDue = true;
@@ -182,7 +182,7 @@ test('a key that changes while a batch is on its way makes nothing fail', async 
   expect([...at.server.taken.values()]).toEqual([1]);
 });
 
-test('two tabs that are told to change the key change it once', async () => {
+test('two tabs that must rotate the key rotate it once', async () => {
   const device = await ready(at);
   const other = await at.open();
   at.server.isRotationDue = true;
@@ -213,7 +213,7 @@ test('a tab that has not heard of the new key signs with it all the same', async
   }
 });
 
-test('somebody else has its next key: it says so, and keeps its own and its scans', async () => {
+test('if somebody else has its next key, it reports that, and keeps its own key and its scans', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   at.server.keyVersion += 1;
@@ -259,7 +259,7 @@ test.each(['unauthorized', 'authentication_required', ''])(
   },
 );
 
-test('a revoked device asks nobody, decides nothing, and is itself again when it is paired', async () => {
+test('a revoked device sends nothing, decides nothing, and works again when it is paired again', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   at.server.status = 'revoked';
@@ -308,7 +308,7 @@ test('401 of something on the way is no word about the key', async () => {
   expect(device.standing).toBe('active');
 });
 
-test('a device that is inactive does not try to bring anything, for that raises an alarm', async () => {
+test('an inactive device does not try to deliver anything, because that raises an alert', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   at.server.status = 'inactive';

@@ -120,7 +120,7 @@ async function lose(core: Core, apiKey: string, trouble: KeyTrouble): Promise<vo
   core.tell({ state: true, manifest: true });
 }
 
-/** Where that cannot be kept, the answer that it came with counts all the same; the next one tells again. */
+/** Where that cannot be stored, the answer that it came with counts; the next one repeats it. */
 async function stand(core: Core, answered: Answered): Promise<void> {
   try {
     await core.store.write(async (tx) => {

@@ -1,9 +1,9 @@
 /**
- * A device's scans: kept, signed, and signed anew when its key changes.
+ * A device's scans: stored, signed, and signed again when its key changes.
  *
- * What was scanned is never written otherwise, for the server may have it already though its answer was
- * lost. Each scan has the offset of the clock that it was read from: the time between its two moments.
- * Several tabs make scans of one device; each has all of them in memory, and what is on disk decides.
+ * A scan is never rewritten, because the server may have it already though its answer was lost. Each scan
+ * has the offset of the clock that it was read from: the time between its two moments. Several tabs make
+ * scans of one device; each has all of them in memory, and the disk decides.
  */
 import type { Moment, OwnScan, Register, SignedFields } from '@voelgoed/rules';
 import { momentText, parseMoment, signScan } from '@voelgoed/rules';
@@ -44,19 +44,19 @@ export function offsetMsOf(scan: Exportable): number {
   return us / MICROSECONDS_PER_MS;
 }
 
-/** What failed waits again; not what is for another organisation. */
+/** Failed scans wait again, except those for another organisation. */
 export function waitingAgain(scan: LoggedScan): LoggedScan {
   if (scan.sync_status !== 'failed' || isSetAside(scan)) return scan;
   return { ...scan, sync_status: 'pending', refusal_count: 0 };
 }
 
-/** It is not for the present organisation to have, and is not brought to it. */
+/** The scan belongs to another organisation, and is not delivered to the present one. */
 export function isSetAside(scan: LoggedScan): boolean {
   return scan.last_error?.startsWith(SET_ASIDE) ?? false;
 }
 
 export class Ledger {
-  /** By ticket, whom this device let through. */
+  /** The admissions of this device, by ticket. */
   readonly own = new Map<string, OwnScan[]>();
   private readonly byId = new Map<string, OwnScan>();
   /** All that was made up to here is in memory. */
@@ -80,7 +80,7 @@ export class Ledger {
     this.lastPlace = lastPlace;
   }
 
-  /** By the device's clock. That it was set is kept, for after a start nobody could tell. */
+  /** The moment by the device's clock. A jump is stored, because a start hides it. */
   async read(): Promise<Reading> {
     const reading = this.clock.read();
     if (this.clock.offsetMs !== this.keptOffsetMs) {

@@ -223,7 +223,7 @@ async function readAll(
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-/** The length is told of what travels; of what was compressed nobody knows how much it will be. */
+/** The length is that of the transferred bytes; for a compressed body the final length is unknown. */
 function totalOf(response: Response): number | null {
   const encoding = response.headers.get('Content-Encoding') ?? 'identity';
   const length = Number(response.headers.get('Content-Length') ?? NaN);

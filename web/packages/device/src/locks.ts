@@ -1,6 +1,6 @@
 /** So that of several tabs one sends. */
 
-/** Of `navigator.locks`, what is needed. */
+/** The part of `navigator.locks` that is needed. */
 export interface Locks {
   request<T>(
     name: string,

@@ -1,4 +1,4 @@
-/** What a device is, what it keeps, and what it says. Names of what is sent or kept are snake_case. */
+/** The data of a device. Names of what is sent or stored are snake_case. */
 import type { Direction, Moment, Outcome, Reason, Shown } from '@voelgoed/rules';
 
 export type SyncStatus = 'pending' | 'synced' | 'failed' | 'discarded';
@@ -10,7 +10,7 @@ export interface Identity {
   name: string;
   organization_id: string;
   organization_name: string;
-  /** Where it stands, as the server last said; a supervisor may move a device. */
+  /** The station of the device, as the server last reported it; a supervisor may move a device. */
   event_id: string | null;
   gate_id: string | null;
 }
@@ -21,7 +21,7 @@ export interface Identity {
  */
 export type Standing = 'active' | 'inactive' | 'key_rotated' | 'unknown_key' | 'revoked';
 
-/** Where the device stands and what is known of that place, as the server last said. */
+/** The station of the device and what is known of it, as the server last reported it. */
 export interface Station {
   gate_id: string | null;
   gate_name: string | null;
@@ -102,7 +102,7 @@ export type Exportable = Pick<
 export interface ExportedFile {
   content: Blob;
   scans: number;
-  /** False: this app cannot read them, and they are in it as they are on the disk, for whoever can. */
+  /** False: this app cannot read them, and they are in the file as they are on the disk. */
   isImportable: boolean;
 }
 
@@ -115,13 +115,13 @@ export interface Outgoing {
   offset_ms: number;
 }
 
-/** Why a scan was decided as it was: by whom, or what this device lacked to decide. */
+/** How a scan was decided: by the server or the device, or what this device lacked to decide. */
 export type Why = 'online' | 'offline' | 'manifest_expired' | 'gate_unknown' | 'no_manifest';
 
-/** `yellow`: let through by this device alone, to be brought to the server. */
+/** `yellow`: let through by this device alone, to be delivered to the server. */
 export type Light = 'green' | 'yellow' | 'red';
 
-/** What whoever stands at the gate is told. */
+/** The answer that the person at the gate sees. */
 export interface ScanAnswer {
   scan_id: string;
   /** In the server's time. */
@@ -152,7 +152,7 @@ export interface SyncReport {
   synced: number;
   /** Not wanted by the server; they are kept and can be exported. */
   failed: number;
-  /** Still to be brought, for `reason`. */
+  /** Still to be delivered, for `reason`. */
   left: number;
   requests: number;
   /** Scans of which the server has another opinion than this device. */
@@ -163,7 +163,7 @@ export interface SyncReport {
   reason: string | null;
 }
 
-/** The last one that brought something, or could not; also of what was sent by itself. */
+/** The last sync that delivered something, or could not; also automatic ones. */
 export interface LastReport extends SyncReport {
   /** In the server's time. */
   at: Moment;
@@ -184,7 +184,7 @@ export interface DeviceStatus {
   /** Null: never compared with the server's. */
   clockOffsetMs: number | null;
   isClockSure: boolean;
-  /** As `Date.now()` counts: when it is tried again to bring what waits. */
+  /** As `Date.now()` counts: the time of the next attempt to deliver. */
   retryAt: number | null;
 }
 

@@ -23,7 +23,7 @@ const readPaired = shaped<Paired>({
   gate_id: isText,
 });
 
-/** A device that was somebody's before keeps its id and its scans, which are signed anew. */
+/** A device that was paired before keeps its id and its scans, which are signed again. */
 export async function pair(core: Core, token: string): Promise<Identity> {
   const before = await core.store.state('identity');
   const given = {

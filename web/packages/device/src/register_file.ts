@@ -2,7 +2,7 @@
 import { readManifest, Register } from '@voelgoed/rules';
 import type { KeptManifest } from './kept.ts';
 
-/** It was verified before it was kept. What cannot be read any more is fetched anew. */
+/** It was verified before it was stored. A manifest that cannot be read any more is fetched again. */
 export function loadedRegister(kept: KeptManifest): Register | null {
   try {
     return new Register(readManifest(kept.document), kept.code_key);

@@ -43,7 +43,7 @@ test('a seat is called the same with a network and without', async () => {
   expect([online.shown.seat, offline.shown.seat]).toEqual(['A-3', 'A-4']);
 });
 
-test('a scan that the server denies is red, with what it knows of the last one', async () => {
+test('a scan that the server denies is red, with the known details of the last one', async () => {
   const device = await ready(at);
   await device.scan(codeOf(3), 'entry');
   const answer = await device.scan(codeOf(3), 'entry');
@@ -55,7 +55,7 @@ test('a scan that the server denies is red, with what it knows of the last one',
   });
 });
 
-test('of who left and may return the server says from when', async () => {
+test('for a person who left, the server’s answer says when to return', async () => {
   const device = await ready(at);
   const { time } = at.server;
   at.server.weather = ({ body }) =>
@@ -75,7 +75,7 @@ test('of who left and may return the server says from when', async () => {
   });
 });
 
-test('of who left here and comes again the device alone says from when they may return', async () => {
+test('for a person who left here and comes again, the device alone says when to return', async () => {
   const device = await ready(at);
   const tickets = [{ ...(await entryOf(3)), entry_limit: null }];
   const manifest = await manifestOf(2, at.world.ms, 0, { tickets });
@@ -90,13 +90,13 @@ test('of who left here and comes again the device alone says from when they may 
   expect(again.may_return_at).toBe(entry.at + manifest.event.dedup_window_s * 1_000_000);
 });
 
-test('what nobody knows is red though it comes with 404', async () => {
+test('an unknown ticket is red though the answer is 404', async () => {
   const device = await ready(at);
   const answer = await device.scan('ZZZZ-ZZZZ-ZZZZ', 'entry');
   expect(answer).toMatchObject({ colour: 'red', reason: 'ticket_not_found', why: 'online' });
 });
 
-test('whoever is denied for a reason that this app does not know is denied', async () => {
+test('a denial for a reason that this app does not know is a denial', async () => {
   const device = await ready(at);
   at.server.weather = ({ body }) =>
     json(200, {
@@ -154,7 +154,7 @@ test('a silent network makes two visitors wait; then the device decides at once,
   expect(await device.scan(codeOf(6), 'entry')).toMatchObject({ why: 'online' });
 });
 
-test('alone, a second entry is red by the first one, also in another life', async () => {
+test('alone, a second entry is red because of the first one, also after a restart', async () => {
   const device = await ready(at);
   await device.scan(codeOf(3), 'entry', { offline: true });
   const again = await device.scan(codeOf(3), 'entry', { offline: true });
@@ -166,7 +166,7 @@ test('alone, a second entry is red by the first one, also in another life', asyn
   expect(reopened.status.pending).toBe(3);
 });
 
-test('of tabs that scan a ticket at once, one lets it in, however they meet', async () => {
+test('of tabs that scan a ticket at once, one lets it in, in every interleaving', async () => {
   const tabs = [await ready(at), await at.open(), await at.open()];
   for (let ticket = 1; ticket <= 20; ticket += 1) {
     const answers = await Promise.all(
@@ -199,7 +199,7 @@ test('without a manifest, after its end, or at a gate it does not know: red and 
   expect(device.status.pending).toBe(3);
 });
 
-test('practice records nothing and tells nobody', async () => {
+test('practice records nothing and publishes nothing', async () => {
   const device = await ready(at);
   const calls = at.server.calls.length;
   const answers = [
@@ -220,7 +220,7 @@ function fillDisk(): () => void {
   return () => (IDBObjectStore.prototype.put = put);
 }
 
-test('where there is no room on the disk nobody is let in by this device alone', async () => {
+test('with a full disk this device alone lets nobody in', async () => {
   const device = await ready(at);
   const empty = fillDisk();
   try {
@@ -234,7 +234,7 @@ test('where there is no room on the disk nobody is let in by this device alone',
   expect(answer.is_unkept).toBeUndefined();
 });
 
-test('whom the server let in is let in though there is no room to keep it, and is known until a start', async () => {
+test('a person whom the server admitted is let in though the scan cannot be stored, and is known until a restart', async () => {
   const device = await ready(at);
   const empty = fillDisk();
   try {
@@ -288,7 +288,7 @@ test('a clock that is known to be ten minutes off does not keep the device from 
   expect(kept?.scanned_at).toBe(momentText(at.world.now() * 1_000));
 });
 
-test('where it could not decide alone it waits longer for the server, and asks whoever waited in vain', async () => {
+test('where it could not decide alone it waits longer for the server, and asks again after a wait in vain', async () => {
   const waits: number[] = [];
   const timer = (ms: number, then: () => void) => {
     waits.push(ms);
@@ -356,7 +356,7 @@ test('a text that is too long is cut between characters, online and with the who
   expect(brought?.['scans']).toMatchObject([{ ticket_code: 'x'.repeat(299) + '😀' }]);
 });
 
-test('whom the server denies is shown with the seat that the list has', async () => {
+test('a person whom the server denies is shown with the seat that the list has', async () => {
   const device = await ready(at);
   at.server.weather = ({ body }) =>
     json(200, {
@@ -376,7 +376,7 @@ test('whom the server denies is shown with the seat that the list has', async ()
   expect(await device.scan('ZZZZ-ZZZZ-ZZZZ', 'entry')).toMatchObject({ shown: { seat: null } });
 });
 
-test('nothing, nobody’s device and a device without a gate are told apart', async () => {
+test('no code, an unpaired device and a device without a gate are distinguished', async () => {
   const nobodys = await at.open();
   await expect(nobodys.scan(codeOf(1), 'entry')).rejects.toThrow(NotPaired);
   const device = await ready(at);
@@ -389,7 +389,7 @@ test('nothing, nobody’s device and a device without a gate are told apart', as
   await expect(device.scan(codeOf(1), 'entry')).rejects.toThrow(Refused);
 });
 
-test('a device that is inactive says so, also when the network is gone, until it is active', async () => {
+test('an inactive device reports that, also without a network, until it is active', async () => {
   const device = await ready(at);
   at.server.status = 'inactive';
   await expect(device.scan(codeOf(1), 'entry')).rejects.toThrow(KeyRefused);

@@ -2,8 +2,8 @@
  * A scan: the server is asked, and when it does not answer in time, or something else answers in its
  * place, the device decides.
  *
- * One scan has one id, whichever way it goes. Whatever is said at the gate is on the disk before. What
- * the server may have heard without our hearing its answer is brought to it again with the others.
+ * One scan has one id, whether the server or the device decides it. Each scan is on the disk before its
+ * verdict is shown. A scan whose answer was lost is delivered again with the others.
  */
 import type { Decision, Direction, Moment, Outcome, Shown, Undecided } from '@voelgoed/rules';
 import {
@@ -127,17 +127,16 @@ async function ask(core: Core, attempt: Attempt, waitMs: number): Promise<Heard 
 }
 
 /**
- * The server does not listen to a clock that is minutes off. Where that is measured, it hears of the
- * moment as it was; what is signed is the clock's own in any case.
+ * The server refuses moments of a clock that is minutes off. Where the error is measured, the request
+ * has the corrected moment; the signature always covers the clock's own.
  */
 function momentAsked(core: Core, { reading }: Attempt): Moment {
   return core.clock.isSure ? core.clock.corrected(reading) : reading.ms * MICROSECONDS_PER_MS;
 }
 
 /**
- * A refusal is no verdict. Nothing of ours, a clock that is minutes off, a body that it could not read:
- * whatever it is, the scan is decided here and brought with the others. Only whom the server will not
- * have scan at all stops.
+ * A refusal is no verdict. Whether the code is unknown, the clock minutes off or the body unreadable, the
+ * scan is decided here and delivered with the others. Only a device that may not scan at all stops.
  */
 function isLeftToUs(answered: Answered): boolean {
   const isVerdict = [200, 404].includes(answered.status);
@@ -174,9 +173,9 @@ async function keepHeard(core: Core, attempt: Attempt, heard: Heard): Promise<Sc
 }
 
 /**
- * False where that could not be done. The server has decided, and has it on its own disk: whoever was
- * let in is in, and a red light would only send them round to be a duplicate. Until the app is closed
- * this device knows of it all the same.
+ * False where that could not be done. The server has decided, and has the scan on its own disk: the
+ * person is in, and a red light would only make them a duplicate at another gate. Until the app is
+ * closed this device knows of it all the same.
  */
 async function writeDown(core: Core, attempt: Attempt, heard: Heard): Promise<boolean> {
   const { at, outcome, reason, ticket_id } = heard;
@@ -200,8 +199,8 @@ async function writeDown(core: Core, attempt: Attempt, heard: Heard): Promise<bo
 }
 
 /**
- * A seat has one name, with a network and without: as the ticket list calls it. Of whom the server
- * denies it tells no seat; the list does, so that somebody can be helped.
+ * A seat has one name, with a network and without: that of the ticket list. A denial of the server has
+ * no seat; the list has it, so that staff can help.
  */
 async function shownFor(core: Core, { text }: Attempt, heard: Heard): Promise<Shown> {
   const { shown, ticket_id } = heard;
@@ -278,7 +277,7 @@ function answerOf(
 
 type Said = Pick<ScanAnswer, 'at' | 'outcome' | 'reason' | 'ticket_id'>;
 
-/** All but what is known by whom it was decided. */
+/** All fields except those that say who decided. */
 function draftOf(core: Core, attempt: Attempt, said: Said) {
   const isListed = said.ticket_id !== null && core.register?.byTicket.has(said.ticket_id);
   return {

@@ -47,7 +47,7 @@ test('state that cannot be read is as if it were not there', async () => {
   expect(await reopened.hydrate()).toBe(true);
 });
 
-test('a manifest that is damaged is fetched anew', async () => {
+test('a damaged manifest is fetched again', async () => {
   const device = await ready(at);
   const kept = { code_key: new Uint8Array(32), event_id: device.identity?.event_id };
   const damaged = { ...kept, document: new Uint8Array(9), generated_at: at.server.time };
@@ -73,7 +73,7 @@ test('an identity that cannot be read asks for pairing, and the queue is still t
   expect(await reopened.sync()).toMatchObject({ synced: 1 });
 });
 
-test('what the server has is kept for the list, the newest five hundred of it', async () => {
+test('delivered scans are kept for the list, the newest five hundred of them', async () => {
   const device = await ready(at);
   for (let count = 0; count < 510; count += 1) {
     await device.scan(`nothing ${count}`, 'entry', { offline: true });
@@ -101,7 +101,7 @@ test('the newest scans are listed first, whether the server has them or not', as
   ]);
 });
 
-test('a device that was closed says that its state cannot be used', async () => {
+test('a device that was closed reports that its state cannot be used', async () => {
   const device = await ready(at);
   device.close();
   const fault = device.scan(codeOf(1), 'entry', { offline: true });
@@ -150,7 +150,7 @@ test('a scan of which the browser did not say whether it was written is there on
   expect(await device.queue()).toMatchObject([{ scan_id: answer.scan_id }]);
 });
 
-/** It is written, and whoever waits for it hears that the connection was lost. */
+/** The scan is written, and the caller is told that the connection was lost. */
 function loseItsEnd(tx: IDBTransaction): void {
   const listen = tx.addEventListener.bind(tx) as EventTarget['addEventListener'];
   const hear = (type: string, listener: EventListener) => {
@@ -163,7 +163,7 @@ function loseItsEnd(tx: IDBTransaction): void {
   tx.addEventListener = hear as typeof tx.addEventListener;
 }
 
-test('where a newer version of the app has the database, it says that the app is to be restarted', async () => {
+test('where a newer version of the app has the database, it asks for a restart of the app', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   const newer = await openDB(at.databaseName, 2);
@@ -175,7 +175,7 @@ test('where a newer version of the app has the database, it says that the app is
   expect(online).toMatchObject({ colour: 'green', is_unkept: true });
 });
 
-test('what this version cannot read of a scan is exported all the same', async () => {
+test('a scan of which this version cannot read all is exported all the same', async () => {
   const device = await ready(at);
   await device.scan(codeOf(1), 'entry', { offline: true });
   const [scan] = await device.queue();

@@ -349,7 +349,7 @@ interface ByPlace {
   openKeyCursor(range: IDBKeyRange, direction: 'prev'): Promise<{ readonly key: number } | null>;
 }
 
-/** Also of one that cannot be read: its place is taken. 0 where there is none. */
+/** The size of a manifest, also of an unreadable one, because it takes space. 0 where there is none. */
 async function lastPlaceIn(...indexes: ByPlace[]): Promise<number> {
   const numbers = IDBKeyRange.upperBound(Number.MAX_SAFE_INTEGER);
   const last = await Promise.all(indexes.map((index) => index.openKeyCursor(numbers, 'prev')));

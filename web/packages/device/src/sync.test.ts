@@ -27,7 +27,7 @@ function batchSizes(): number[] {
   return at.server.callsTo(SYNC).map((call) => (call.body['scans'] as BroughtScan[]).length);
 }
 
-test('what waits is brought fifty at a time, in its order, packed, with progress', async () => {
+test('waiting scans are delivered fifty at a time, in their order, compressed, with progress', async () => {
   const device = await ready(at);
   const ids = await scanAlone(device, 120);
   const shown: (number | undefined)[] = [];
@@ -56,7 +56,7 @@ test('a batch without an answer is sent again to the byte, after longer and long
   expect([...at.server.taken.values()]).toEqual([1, 1]);
 });
 
-test('after five attempts it gives up for now, and says when it is tried again', async () => {
+test('after five attempts it gives up for now, and reports when it tries again', async () => {
   const device = await ready(at);
   await scanAlone(device, 1);
   at.server.weather = ({ path }) => (path === SYNC ? 'lost' : 'fine');
@@ -128,7 +128,7 @@ test.each(['', '-5', 'soon', '1e9'])(
   },
 );
 
-test('how long to wait is asked by our server and nobody on the way', async () => {
+test('only the server can ask for a pause, and nothing in between', async () => {
   const device = await ready(at);
   await scanAlone(device, 1);
   answerSync(() => new Response('<html>', { status: 429, headers: { 'Retry-After': '240' } }));
@@ -136,7 +136,7 @@ test('how long to wait is asked by our server and nobody on the way', async () =
   expect(at.world.slept).toEqual([1_000, 2_000, 4_000, 8_000]);
 });
 
-test('a wait that the server asked for is cut short by somebody who wants it now, and by nothing else', async () => {
+test('a pause that the server asked for ends early only when somebody asks for a sync', async () => {
   (await ready(at)).close();
   const rests: AbortSignal[] = [];
   const sleep = (_ms: number, signal?: AbortSignal) =>
@@ -166,7 +166,7 @@ test('no timer is set for longer than browsers can count', async () => {
   await slept;
 });
 
-test('a batch that cannot be read is halved until the one scan that is the reason is alone', async () => {
+test('a batch that cannot be read is halved until the scan that causes it is alone', async () => {
   const device = await ready(at);
   const ids = await scanAlone(device, 20);
   const bad = ids[13] ?? '';
@@ -178,7 +178,7 @@ test('a batch that cannot be read is halved until the one scan that is the reaso
   ]);
 });
 
-test('what is rejected is kept with its reason, can be tried again, and given up for a reason', async () => {
+test('a rejected scan is kept with its reason, can be tried again, and discarded for a reason', async () => {
   const device = await ready(at);
   const [id = ''] = await scanAlone(device, 3);
   at.server.spoilt.set(id, 99);
@@ -194,7 +194,7 @@ test('what is rejected is kept with its reason, can be tried again, and given up
   expect(await exported(device)).toMatchObject([{ scans: [{ scan_id: id }] }]);
 });
 
-test('what failed and is tried again can arrive', async () => {
+test('a failed scan that is tried again can arrive', async () => {
   const device = await ready(at);
   const [id = ''] = await scanAlone(device, 1);
   at.server.spoilt.set(id, 6);
@@ -232,7 +232,7 @@ test('a server that never settles anything is left alone after a while', async (
   expect(await device.sync()).toMatchObject({ left: 1, requests: 20, reason: 'refused' });
 });
 
-test('between answers that settle nothing it waits longer and longer', async () => {
+test('between answers for no scan it waits longer and longer', async () => {
   const device = await ready(at);
   await scanAlone(device, 1);
   const nothing = { processed: [], skipped: [], rejected: [], conflicts: [], offset_seconds: 0 };
@@ -251,7 +251,7 @@ test('a batch that is halved is sent at once', async () => {
   expect(at.world.slept).toEqual([1_000, 2_000, 4_000, 8_000]);
 });
 
-test('of what is sent by itself the last report tells, until something else is brought', async () => {
+test('the last report covers automatic deliveries, until something else is delivered', async () => {
   const device = await ready(at);
   expect(device.status.lastReport).toBeNull();
   const [id = ''] = await scanAlone(device, 3);
@@ -267,7 +267,7 @@ test('of what is sent by itself the last report tells, until something else is b
   expect(device.status.lastReport).toMatchObject({ synced: 0, left: 1, reason: 'server_away' });
 });
 
-test('whether another tab is sending or this one already, it says which', async () => {
+test('it distinguishes a sync in another tab from one in this tab', async () => {
   const device = await ready(at);
   const other = await at.open();
   await scanAlone(device, 1);
@@ -279,7 +279,7 @@ test('whether another tab is sending or this one already, it says which', async 
   expect(other.status.lastReport).toBeNull();
 });
 
-test('of two tabs one sends, and both see what became of it', async () => {
+test('of two tabs one sends, and both see the result', async () => {
   const device = await ready(at);
   const other = await at.open();
   const ids = await scanAlone(device, 60);
@@ -290,7 +290,7 @@ test('of two tabs one sends, and both see what became of it', async () => {
   await expect.poll(() => other.status.pending).toBe(0);
 });
 
-test('scans that are made while others are brought are brought too', async () => {
+test('scans that are made during a delivery are delivered too', async () => {
   const device = await ready(at);
   await scanAlone(device, 5);
   const syncing = device.sync();
@@ -300,7 +300,7 @@ test('scans that are made while others are brought are brought too', async () =>
   expect(at.server.scans.size).toBe(10);
 });
 
-test('it stops when nobody waits for it any more, and loses nothing', async () => {
+test('it stops when nothing waits for it any more, and loses nothing', async () => {
   const device = await ready(at);
   await scanAlone(device, 1);
   const stop = new AbortController();
@@ -328,7 +328,7 @@ test('of what waits for review it is told which and why, sent signed or as a who
   }
 });
 
-test('the whole queue goes at once and unsigned, and what is not kept there is kept here', async () => {
+test('the whole queue goes at once and unsigned, and a scan that is not kept there is kept here', async () => {
   const device = await ready(at);
   const ids = await scanAlone(device, 60);
   at.server.poison.add(ids[7] ?? '');
@@ -340,7 +340,7 @@ test('the whole queue goes at once and unsigned, and what is not kept there is k
   expect(at.server.taken.size).toBe(59);
 });
 
-test('the whole queue is also what was refused before, and the report comes though nothing is left', async () => {
+test('the whole queue includes scans that were refused before, and the report comes though nothing is left', async () => {
   const device = await ready(at);
   const [id = ''] = await scanAlone(device, 3);
   at.server.spoilt.set(id, 99);
@@ -351,7 +351,7 @@ test('the whole queue is also what was refused before, and the report comes thou
   expect(await device.syncWhole()).toMatchObject({ synced: 0, failed: 0, left: 0, reason: null });
 });
 
-test('what is for another organisation does not go with the whole queue', async () => {
+test('scans for another organisation do not go with the whole queue', async () => {
   const device = await ready(at);
   await scanAlone(device, 1);
   at.server.organizationId = '0190a1b2-0000-7000-8000-000000000002';
@@ -361,7 +361,7 @@ test('what is for another organisation does not go with the whole queue', async 
   expect(device.status).toMatchObject({ pending: 0, failed: 1 });
 });
 
-test('all that failed is tried again, also what no list shows', async () => {
+test('all failed scans are tried again, also those that no list shows', async () => {
   const device = await ready(at, 120);
   const ids = await scanAlone(device, 120);
   for (const id of ids) at.server.spoilt.set(id, 6);
@@ -412,7 +412,7 @@ test('the export has the shape that the server imports', async () => {
 
 const SIGNED = ['scan_id', 'ticket_id', 'barcode_hash', 'scanned_at', 'gate_id'];
 
-test('what the device denied and the server denies too is no result that the server changed', async () => {
+test('a scan that the device and the server denied is no changed result', async () => {
   const at = scene();
   const device = await ready(at);
   at.server.weather = ({ path }) => (path === '/api/scans' ? 'lost' : 'fine');
@@ -425,7 +425,7 @@ test('what the device denied and the server denies too is no result that the ser
   expect(report.conflicts).toEqual([first.scan_id]);
 });
 
-test('what the server changed of another device’s results is not told as this one’s', async () => {
+test('changed results of another device are not reported as this one’s', async () => {
   const at = scene();
   const device = await ready(at);
   at.server.weather = ({ path }) => (path === '/api/scans' ? 'lost' : 'fine');

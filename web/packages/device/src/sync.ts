@@ -1,8 +1,8 @@
 /**
- * What waits is brought to the server, fifty scans at a time and in their order.
+ * Delivers waiting scans to the server, fifty at a time and in their order.
  *
- * A batch whose answer did not come is sent again as it is, to the byte and under its id, so that it is
- * one batch however often it arrives. What the server will not have is kept, with its reason.
+ * A batch without an answer is sent again byte for byte and under its id, so that it is one batch however
+ * often it arrives. Scans that the server rejects are kept, with the reason.
  */
 import { isSignedBy, parseMoment } from '@voelgoed/rules';
 import type { Core } from './core.ts';
@@ -24,9 +24,9 @@ const BACKOFF_MS = [1_000, 2_000, 4_000, 8_000, 16_000];
 const WAIT_MS_MAX = 30_000;
 /** How often in a row it waits because the server asked it to. */
 const BUSY_MAX = 20;
-/** Answers in a row after which no scan is settled. */
+/** The limit of answers in a row that name no scan. */
 const FRUITLESS_MAX = 20;
-/** Something in it the server cannot read; in which scan, a smaller batch tells. */
+/** The server cannot read something in it; a smaller batch shows in which scan. */
 const UNREADABLE = [400, 413];
 
 /** Nobody waits for it any more. */
@@ -168,8 +168,8 @@ export function told(scan: Exportable): object {
 }
 
 /**
- * An answer that settles something; else ServerAway, after as many attempts as it is worth. Null where
- * the key has changed: what was signed with the old one is not sent under the new one.
+ * An answer of the server to the batch; else ServerAway, after the allowed attempts. Null where the key
+ * was rotated: a batch that was signed with the old key is not sent under the new one.
  */
 async function send(
   core: Core,

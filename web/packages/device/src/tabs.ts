@@ -1,10 +1,10 @@
-/** What tabs of the same app tell each other, so that each shows what is. What is on disk decides. */
+/** The messages between tabs of the app, so that each shows the present state. The disk decides. */
 import type { ClockState, LoggedScan } from './model.ts';
 
 export interface News {
   scans?: LoggedScan[];
   clock?: ClockState;
-  /** Who the device is, where it stands, or when it last reached the server. */
+  /** The identity of the device, its station, or its last contact with the server. */
   state?: true;
   manifest?: true;
 }

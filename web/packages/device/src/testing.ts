@@ -1,4 +1,4 @@
-/** For tests: a server that answers as the real one does, and a network that does as it is told. */
+/** For tests: a server that answers as the real one does, and a network that fails on demand. */
 import type { Manifest, SignedFields } from '@voelgoed/rules';
 import { isSignedBy, momentText, parseMoment } from '@voelgoed/rules';
 import { Device } from './client.ts';
@@ -63,7 +63,7 @@ export class World {
 
 export class FakeServer {
   readonly calls: Call[] = [];
-  /** By their ids, as often as they were taken in. */
+  /** The scans by their ids, as often as they were stored. */
   readonly taken = new Map<string, number>();
   readonly scans = new Map<string, BroughtScan>();
   weather: (call: Call) => Weather = () => 'fine';

@@ -96,7 +96,7 @@ export async function deltaOf(before: Manifest, after: Manifest): Promise<object
   };
 }
 
-/** As it travels to whoever has this key. */
+/** The manifest as it is sent to the device with this key. */
 export async function signedBody(
   document: object,
   apiKey: string,

@@ -1,4 +1,4 @@
-/** What an admission makes of what is known of a ticket. */
+/** The effect of an admission on a ticket's attendance. */
 
 import type { History } from './model.ts';
 import type { Moment } from './moments.ts';

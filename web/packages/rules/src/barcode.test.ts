@@ -64,7 +64,7 @@ test('every single character of a barcode counts', async () => {
   }
 });
 
-test('whoever has no key of that number, or another one, verifies nothing', async () => {
+test('without the key of that number, or with another one, nothing is verified', async () => {
   const barcode = readBarcode(TEXT)!;
   const [one, two] = [KEYS.get(1)!, KEYS.get(2)!];
   expect(await verifyBarcode(barcode, EVENT, new Map())).toBe(false);

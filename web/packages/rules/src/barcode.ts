@@ -35,7 +35,7 @@ export interface BarcodeFields {
   seat_label: string;
 }
 
-/** A text of the right form. Whether it is genuine, only `verifyBarcode` tells. */
+/** A text of the right form. Only `verifyBarcode` checks whether it is genuine. */
 export interface Barcode {
   code: string;
   fields: BarcodeFields;

@@ -37,7 +37,7 @@ export function joined(...parts: Uint8Array[]): Bytes {
   return whole;
 }
 
-/** How much of it was right takes no time to tell; how long it has to be is no secret. */
+/** It takes the same time however much of it is right; its right length is no secret. */
 export function isSameText(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let difference = 0;

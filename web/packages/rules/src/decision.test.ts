@@ -59,7 +59,7 @@ test('every reason has a case and every case its own name', () => {
   expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
 });
 
-test('the order in which reasons are asked is the order in which they are listed', () => {
+test('reasons are checked in the order in which they are listed', () => {
   const all = situationOf({});
   const days: EventDay[] = [];
   const worst: Case = {

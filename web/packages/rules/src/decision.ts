@@ -1,7 +1,7 @@
 /**
  * Whether somebody is let through.
  *
- * The only place where a device decides this; its twin on the server is judged by the same cases
+ * The only place where a device decides this; its twin on the server is tested by the same cases
  * (contracts/scan_decisions.json). Everything it needs is given to it.
  */
 
@@ -32,7 +32,7 @@ export function judgeHistory(situation: Case, ticket: TicketFacts): Reason | nul
   return first(OF_HISTORY, situation, ticket);
 }
 
-/** Of what is against it, what is asked first. */
+/** The first of the reasons against it. */
 export function foremost(...reasons: Array<Reason | null>): Reason | null {
   return REASONS.find((reason) => reasons.includes(reason)) ?? null;
 }
@@ -187,8 +187,8 @@ const gateIsFull: Refuse = ({ gate, history }) =>
     ? 'gate_at_capacity'
     : null;
 
-/** What is wrong with the ticket comes before what is wrong with the place: who is sent away should
- * hear what will not change by waiting. */
+/** The reasons of the ticket come before those of the place: a denied person should hear first what
+ * will not change by waiting. */
 const ENTRY: readonly Refuse[] = [
   wrongEvent,
   revoked,

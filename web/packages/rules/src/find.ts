@@ -1,4 +1,4 @@
-/** The ticket that somebody shows, as far as the manifest and the barcode itself tell. */
+/** The ticket that a person shows, as far as the manifest and the barcode itself identify it. */
 
 import { eventHint, readBarcode, verifyBarcode, type Barcode } from './barcode.ts';
 import { hasEd25519 } from './crypto.ts';

@@ -46,7 +46,7 @@ interface Misfit {
 const signed = casesOf<Signed>('manifests', 'signed');
 const deltas = casesOf<Delta>('manifests', 'deltas');
 
-describe('what is signed for a device is verified by it:', () => {
+describe('a manifest signed for a device is verified by it:', () => {
   for (const given of signed) {
     test(given.name, async () => {
       const body = utf8(given.body);
@@ -67,7 +67,7 @@ describe('what is signed for a device is verified by it:', () => {
   }
 });
 
-describe('what is forged is refused:', () => {
+describe('a forged manifest is refused:', () => {
   for (const { reason, api_key, body } of casesOf<Forged>('manifests', 'forged')) {
     test(reason, async () => {
       expect(await verify(utf8(body), api_key)).toBeNull();
@@ -118,7 +118,7 @@ describe('a barcode is found under its hash:', () => {
   }
 });
 
-describe('a manifest is asked for again by its tag:', () => {
+describe('the tag of a manifest for the next request:', () => {
   interface Tagged {
     manifest_version: number;
     content_hash: string;
@@ -129,7 +129,7 @@ describe('a manifest is asked for again by its tag:', () => {
   }
 });
 
-test('every bit that is flipped is seen, of what is signed and of the signature itself', async () => {
+test('every flipped bit is noticed, in the signed text and in the signature itself', async () => {
   const random = seeded(7);
   const { api_key, document, body } = signed.find(({ name }) => name === 'no tickets')!;
   const whole = utf8(body);

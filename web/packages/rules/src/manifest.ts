@@ -77,7 +77,7 @@ export function cut(body: Uint8Array): { document: Bytes; tail: Tail } | null {
   return tail && { document: joined(body.subarray(0, at), BRACE), tail };
 }
 
-/** The manifest, or the delta, if it was made for whoever has this key. */
+/** The manifest, or the delta, if it was made for the device with this key. */
 export async function verify(
   body: Uint8Array,
   apiKey: string,

@@ -112,7 +112,7 @@ export interface Manifest {
 
 /** What an answer ends with, made for one device and one moment; it is not signed. */
 export interface Tail {
-  /** To be added to the device's clock; null where it did not tell its time. */
+  /** The offset that is to be added to the device's clock; null where it did not send its time. */
   offset_seconds: number | null;
   code_key: string;
   signature: string;

@@ -59,7 +59,7 @@ export type Colour = 'green' | 'red';
 
 /** Somebody holds something before a scanner. */
 export interface Attempt {
-  /** In the server's time, whoever's clock it was read from. */
+  /** The moment by the server's clock, whichever clock it was read from. */
   at: Moment;
   direction: Direction;
   /** Which of a ticket's barcodes it was; null where the code was typed. */
@@ -171,7 +171,7 @@ export interface OwnScan {
 /** By ticket, in whatever order. */
 export type OwnScans = ReadonlyMap<string, readonly OwnScan[]>;
 
-/** What whoever stands at the gate sees besides the colour. Names, not codes or ids. */
+/** What the person at the gate sees besides the colour. Names, not codes or ids. */
 export interface Shown {
   seat: string | null;
   zone: string | null;

@@ -57,7 +57,7 @@ function read({ at, acknowledged_at, ...rest }: WrittenScan): OwnScan {
   return { ...rest, at: parseMoment(at), acknowledged_at: acknowledged };
 }
 
-/** As a contract tells it: what is null, no note, or not forged is left out. */
+/** A decision as a contract has it: null, no note, and not forged are left out. */
 function told(decision: Decision | Undecided): Record<string, unknown> {
   if (typeof decision === 'string') return { undecided: decision };
   const { verdict, shown, ...rest } = decision;
@@ -113,7 +113,7 @@ test('the order in which a device remembers does not matter', async () => {
   }
 });
 
-test('whoever changes a letter of a barcode is not let in', async () => {
+test('a barcode with a changed letter is not admitted', async () => {
   const random = seeded(3);
   const { text } = cases.find(({ name }) => name === 'sold since')!.with;
   expect(await reasonOf(givenOf({ text: text! }))).toBeNull();
@@ -150,7 +150,7 @@ test('whatever is shown there is an answer', async () => {
   }
 });
 
-test('where barcodes cannot be verified nobody is called a forger', async () => {
+test('where barcodes cannot be verified none is called forged', async () => {
   const forged = cases.find(({ name }) => name === 'sold since, signed by a stranger')!.with;
   const importing = vi.spyOn(crypto.subtle, 'importKey');
   importing.mockRejectedValue(new DOMException('Unrecognized name.', 'NotSupportedError'));

@@ -1,8 +1,8 @@
 /**
- * What a device decides alone, from its manifest and from whom it let through itself.
+ * The decision of a device alone, from its manifest and the people that it let through itself.
  *
- * It is the rule of the gates (decision.ts) that decides here too. This only finds the ticket and what
- * is known of it. JudgedScan by contracts/offline_decisions.json.
+ * The rule of the gates (decision.ts) decides here too. This module only finds the ticket and the facts
+ * about it. It is tested by contracts/offline_decisions.json.
  */
 
 import { decide } from './decision.ts';
@@ -33,8 +33,8 @@ export interface About {
 }
 
 /**
- * What is lacking to decide at all, whoever comes; null where nothing is. Whoever is inside may go,
- * however old the manifest is.
+ * What the device lacks to decide anything; null where it lacks nothing. A person who is inside may
+ * leave, however old the manifest is.
  */
 export function lacking(
   register: Register,
@@ -104,7 +104,7 @@ function shownOf(register: Register, found: Found, story: Story): Shown {
 
 export type Place = Pick<Shown, 'seat' | 'zone' | 'notes'>;
 
-/** Of whoever shows this, as the manifest has it, whoever decides about them. */
+/** What the manifest shows of the ticket, whether the device or the server decides. */
 export async function placeOf(register: Register, text: string): Promise<Place> {
   return placeOfFound(register, await find(register, text));
 }

@@ -1,4 +1,4 @@
-/** What a manifest tells of a ticket, and what a device knows besides: whom it let through itself. */
+/** The history of a ticket from a manifest and from the device's own scans since. */
 
 import { NOBODY_CAME } from './attendance.ts';
 import { dayOf } from './decision.ts';

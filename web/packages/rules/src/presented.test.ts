@@ -34,7 +34,7 @@ test('nothing is corrected: a code that was sold elsewhere may have any letter',
   expect(readCode('OOII-LLUU-0011')).toBe('OOII-LLUU-0011');
 });
 
-test('what has up to twenty characters was typed, what has more was scanned', () => {
+test('up to twenty characters were typed, more were scanned', () => {
   const blanks = ' '.repeat(20 - CODE.length);
   expect(readPresented(CODE + blanks)).toMatchObject({ code: CODE, isTyped: true });
   expect(readPresented(`${CODE} ${blanks}`)).toBeNull();

@@ -14,7 +14,7 @@ export interface Presented {
   isTyped: boolean;
 }
 
-/** Null where it is nothing of ours, whoever's barcode it may be. */
+/** Null where the text is no code and no barcode of ours, of whatever organisation. */
 export function readPresented(text: string): Presented | null {
   if (isShort(text)) {
     const code = readCode(text);

@@ -76,7 +76,7 @@ const [first] = cases[0]!.scans;
 const entered = inMoments<HistoryScan>({ ...usual, ...first });
 const other = { ...entered, id: 'ffffffff-0000-7000-8000-000000000101' };
 
-test('whoever was turned away is in no conflict, whether a device or the server said so', () => {
+test('a denied scan is in no conflict, whether a device or the server denied it', () => {
   for (const source of ['online', 'offline_sync', 'recovered'] as const) {
     const refused = { ...other, source, is_let_in: false, outcome: 'duplicate' } as const;
     const { scans } = reconcile(base.event, base.ticket, [refused, entered]);

@@ -1,10 +1,10 @@
 /**
  * A ticket's scan history: its scans judged in their canonical order, whenever they became known.
  *
- * What counts is who was let through at the gate. Whoever was let in and should not have been does not
- * count as an entry, but is inside: an irregular entry, or a person at another event than the ticket's
- * own, where the history is not about who is inside. Whoever was turned away never counts, whatever the
- * rule would have said: nobody came in.
+ * The scans that let somebody through count. A person who was let in wrongly does not count as an entry,
+ * but is inside: an irregular entry, or a person at another event than the ticket's own, where the history
+ * is not about who is inside. A denied scan never counts, whatever the rule would have decided, because
+ * nobody came in.
  *
  * The judgement is a fold: a state, then one scan after the other. It follows from the set of scans and
  * from nothing else, so it does not matter in which order they became known.
@@ -50,7 +50,7 @@ const BEGINNING: HistoryState = {
   is_elsewhere: false,
 };
 
-/** What the scans of a history are judged by, besides each other. */
+/** The facts by which the scans of a history are judged, besides each other. */
 interface Setting {
   event: EventFacts;
   ticket: TicketFacts;
@@ -136,8 +136,8 @@ function admittedStep(
   };
 }
 
-/** Whether who comes in irregularly is another person than whoever came before: somebody is inside with
- * the ticket, or could not have come again so soon. At another event nobody is seen leaving. */
+/** Whether an irregular entry is by another person than the one before: somebody is inside with the
+ * ticket, or could not have come again so soon. At another event nobody is seen leaving. */
 function isSomebodyElse(setting: Setting, state: HistoryState, scan: HistoryScan): boolean {
   const { attendance, everybody } = state;
   if (attendance.is_inside || attendance.irregular.length > 0 || state.is_elsewhere) return true;

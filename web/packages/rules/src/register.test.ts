@@ -12,7 +12,7 @@ function readAgain(changes: object): Manifest {
   return readManifest(utf8(JSON.stringify({ ...manifest, ...changes })));
 }
 
-test('a manifest is read as it is, with fields that nobody knows yet', () => {
+test('a manifest is read unchanged, with fields that are not known yet', () => {
   const newer = { tomorrow: 1, tickets: [{ ...ticket, colour: 'blue' }] };
   expect(readAgain(newer)).toEqual({ ...manifest, ...newer });
 });
@@ -32,7 +32,7 @@ test.each<[string, object]>([
   expect(() => readAgain(changes)).toThrow(UnreadableManifest);
 });
 
-test('what is not JSON in UTF-8 is refused', () => {
+test('a text that is not JSON in UTF-8 is refused', () => {
   for (const bytes of [utf8(''), utf8('{'), utf8('null'), utf8('[]'), Uint8Array.of(0x22, 0xff)]) {
     expect(() => readManifest(bytes)).toThrow(UnreadableManifest);
   }

@@ -27,7 +27,7 @@ export interface HistoryScan {
   day: string;
   ticket_id: string;
   source: Source;
-  /** Whether somebody was let through at the gate, whoever decided that there and then. */
+  /** Whether somebody was let through at the gate, by the device's decision or the server's. */
   is_let_in: boolean;
   /** What is against the scan whatever else was scanned; null where nothing is. */
   stateless_reason: Reason | null;

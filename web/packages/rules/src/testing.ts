@@ -1,4 +1,4 @@
-/** The cases by which both twins are judged, and luck that is the same every time. */
+/** The cases by which both twins are tested, and random numbers that are the same every time. */
 
 const files = import.meta.glob<string>(
   ['../../../../contracts/*.json', '!../../../../contracts/openapi.json'],

@@ -1,5 +1,5 @@
 export interface Battery {
-  /** 0 to 100, as the heartbeat tells it. */
+  /** 0 to 100, as the heartbeat reports it. */
   percent: number;
   isCharging: boolean;
 }
@@ -9,14 +9,14 @@ interface BatteryManager extends EventTarget {
   readonly charging: boolean;
 }
 
-/** Only Chromium tells. */
+/** Only Chromium has this. */
 interface MayTell {
   getBattery?: () => Promise<BatteryManager>;
 }
 
 const CHANGES = ['levelchange', 'chargingchange'] as const;
 
-/** Tells the battery now and whenever it changes; never calls where the device does not tell. */
+/** Reports the battery now and whenever it changes; never calls where the browser does not. */
 export function watchBattery(
   onChange: (battery: Battery) => void,
   navigator: MayTell = globalThis.navigator as MayTell,

@@ -58,7 +58,7 @@ test('the screen is kept on, and again after the page was hidden', async () => {
   expect(told).toEqual([true, false, true, false]);
 });
 
-test('a screen that was asked for and let go before the answer is let go', async () => {
+test('a wake lock that was requested and released before the answer is released', async () => {
   const { sentinels, request } = screen();
   const lock = new WakeLock(undefined, { request }, new Page() as never);
   lock.hold()();
@@ -67,7 +67,7 @@ test('a screen that was asked for and let go before the answer is let go', async
   expect(lock.isHeld).toBe(false);
 });
 
-test('a browser that cannot or will not keep the screen on says so', async () => {
+test('a browser that cannot or will not keep the screen on reports that', async () => {
   const refused = { request: async () => Promise.reject(new Error('NotAllowedError')) };
   for (const locking of [null, refused]) {
     const lock = new WakeLock(undefined, locking, new Page() as never);
@@ -78,7 +78,7 @@ test('a browser that cannot or will not keep the screen on says so', async () =>
   }
 });
 
-test('the battery is told as a whole percentage, now and when it changes', async () => {
+test('the battery is reported as a whole percentage, now and when it changes', async () => {
   const manager = Object.assign(new EventTarget(), { level: 0.566, charging: false });
   const told: Battery[] = [];
   const stop = watchBattery((battery) => told.push(battery), { getBattery: async () => manager });
@@ -93,7 +93,7 @@ test('the battery is told as a whole percentage, now and when it changes', async
   ]);
 });
 
-test('a device that does not tell its battery is left alone', async () => {
+test('without a battery report nothing is shown', async () => {
   const told = vi.fn();
   watchBattery(told, {});
   watchBattery(told, { getBattery: async () => Promise.reject(new Error('NotAllowedError')) });

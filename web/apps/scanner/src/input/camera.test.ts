@@ -129,7 +129,7 @@ test('a code in view is read once, and again when it comes back', async () => {
   expect(most()).toBe(1);
 });
 
-test('the camera that looks away is taken, unless another was chosen and remembered', async () => {
+test('the camera that looks away is used, unless another was chosen and remembered', async () => {
   const kept = new Map<string, string>();
   const memory = {
     recall: (key: string) => kept.get(key),
@@ -230,7 +230,7 @@ test('a hidden page lets the camera go and takes it again when it is seen', asyn
   expect(reads).toEqual(['VG1A']);
 });
 
-test('a camera that ends, or stays dark, is opened anew', async () => {
+test('a camera that ends, or stays dark, is opened again', async () => {
   const { camera, media, video, after } = setUp();
   camera.start(video);
   await after(100);
@@ -258,7 +258,7 @@ test('stopped while the person is asked for permission, it holds no camera', asy
   expect(camera.state.phase).toBe('off');
 });
 
-test('the torch is told and lit where there is one, and stays lit after a restart', async () => {
+test('the torch is offered and lit where there is one, and stays lit after a restart', async () => {
   const { camera, media, page, video, after } = setUp();
   camera.start(video);
   await after(100);
@@ -291,7 +291,7 @@ test('a decoder that dies is replaced', async () => {
   expect(decoder.close).toHaveBeenCalledOnce();
 });
 
-test('a picture that cannot be taken is told, and tried again', async () => {
+test('a picture that cannot be read is reported, and tried again', async () => {
   const { camera, video, view, reads, grab, after } = setUp();
   camera.start(video);
   await after(100);

@@ -20,7 +20,7 @@ const FRAME_MS_MIN = 50;
 /** Browsers that call for no frame, as for a video that nobody sees, are asked so often. */
 const FRAME_MS_MAX = 200;
 const RETRY_MS = 2_000;
-/** A camera that shows nothing for so long, as during a phone call, is opened anew. */
+/** A camera that shows nothing for so long, as during a phone call, is opened again. */
 const MUTED_MS_MAX = 4_000;
 /** Of `readyState`: there is a picture. */
 const HAVE_CURRENT_DATA = 2;
@@ -72,7 +72,7 @@ export class Camera {
   #video: HTMLVideoElement | undefined;
   #track: MediaStreamTrack | undefined;
   #decoder: Promise<Decoder> | undefined;
-  /** The present attempt; whatever an earlier one still brings is thrown away. */
+  /** The present attempt; the results of an earlier one are discarded. */
   #attempt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 

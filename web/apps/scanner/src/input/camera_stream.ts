@@ -24,7 +24,7 @@ export type Media = Pick<MediaDevices, 'getUserMedia' | 'enumerateDevices'> & Ev
 const WIDTH_PIXELS = 1_280;
 const HEIGHT_PIXELS = 720;
 
-/** The camera chosen, or the one that looks away from whoever holds the device. */
+/** The chosen camera, or the one that looks away from the user. */
 export async function openStream(media: Media | undefined, id: string | null) {
   // Not there at all on a page that came without TLS.
   if (!media?.getUserMedia) throw new CameraProblem('camera_unsupported');

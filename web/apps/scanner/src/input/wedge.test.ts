@@ -88,7 +88,7 @@ test('a scanner that ends with two Enters clicks nothing', () => {
   }
 });
 
-test('whoever presses Enter or a blank on a button clicks it', () => {
+test('Enter or a blank on a button clicks it', () => {
   const { read, press, type } = setUp();
   expect(press('Enter', 1_000)).toBe(false);
   expect(press(' ', 1_000)).toBe(false);
@@ -108,7 +108,7 @@ test('a blank inside a barcode clicks nothing', () => {
   expect(seen).not.toHaveBeenCalled();
 });
 
-test('what a person types is no scan, and no key of it is taken', () => {
+test('a person’s typing is no scan, and none of its keys is swallowed', () => {
   const { read, press, type } = setUp();
   type('7K2M-9QXD-4F1A', TYPIST_MS);
   expect(press('Enter', TYPIST_MS)).toBe(false);
@@ -218,14 +218,14 @@ test.each(['Process', 'Unidentified'])('keys that come as %s are told, once a te
   expect(read).toEqual([]);
 });
 
-test('keys of a person that come as something else are nobody’s business', () => {
+test('a person’s keys with other effects are not touched', () => {
   const { onHidden, press } = setUp();
   for (let count = 0; count < 14; count += 1) press('Unidentified', TYPIST_MS);
   press('Enter', TYPIST_MS);
   expect(onHidden).not.toHaveBeenCalled();
 });
 
-test('what the scanner puts around a text is taken away where it is there', () => {
+test('prefix and suffix of the scanner are removed where they are there', () => {
   const { read, press, type } = setUp({ prefix: ']Q1', suffix: '##' });
   type(`]Q1${BARCODE}##`, SCANNER_MS);
   press('Enter', SCANNER_MS);

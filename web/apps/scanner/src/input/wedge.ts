@@ -15,7 +15,7 @@ export const LATE_END_MS = 500;
 const END_KEYS = new Set(['Enter', 'Tab']);
 /** What a browser says of a key that an input method keeps to itself. */
 const HIDDEN_KEYS = new Set(['Process', 'Unidentified']);
-/** In place of a character that nobody told us. */
+/** A placeholder for a character that no key event gave. */
 const HIDDEN = '\ufffd';
 const OURS = 'VG1';
 const TYPED_IN =
@@ -26,7 +26,7 @@ const TYPED_IN =
   ')';
 
 export interface WedgeSettings {
-  /** What the scanner puts around every text, as it is set up; taken away where it is there. */
+  /** What the scanner is set up to put around every text; removed where it is there. */
   prefix: string;
   suffix: string;
 }

@@ -55,7 +55,7 @@ test('the first version takes over without a word', async () => {
   expect(told).toEqual([]);
 });
 
-test('a new version waits until the app says so', async () => {
+test('a new version waits until the app asks for it', async () => {
   const container = new Container();
   container.controller = new FakeWorker();
   const { app, told } = await installedIn(container);
@@ -72,7 +72,7 @@ test('a new version waits until the app says so', async () => {
   expect(told).toEqual(['update waits', 'replaced']);
 });
 
-test('whoever looks for a new version goes on when all of it is on the device', async () => {
+test('a search for a new version ends when all of it is on the device', async () => {
   const container = new Container();
   container.controller = new FakeWorker();
   const { app, told } = await installedIn(container);
@@ -86,7 +86,7 @@ test('whoever looks for a new version goes on when all of it is on the device', 
   expect(told).toEqual(['update waits']);
 });
 
-test('whoever looks for a new version without a network goes on', async () => {
+test('a search for a new version without a network ends', async () => {
   const container = new Container();
   const { app, told } = await installedIn(container);
   container.registration.update.mockRejectedValue(new TypeError('Failed to fetch'));
@@ -94,14 +94,14 @@ test('whoever looks for a new version without a network goes on', async () => {
   expect(told).toEqual([]);
 });
 
-test('a version that waited before this start is told too', async () => {
+test('a version that waited before this start is reported too', async () => {
   const container = new Container();
   container.controller = new FakeWorker();
   container.registration.waiting = new FakeWorker();
   expect((await installedIn(container)).told).toEqual(['update waits']);
 });
 
-test('the browser says when the network is back, where it can', async () => {
+test('the browser reports that the network is back, where it can', async () => {
   const container = new Container();
   const { app, told } = await installedIn(container);
   expect(await app?.askForSync()).toBe(false);
@@ -120,7 +120,7 @@ test('a browser that keeps no apps gets none, and no error', async () => {
   expect(await installApp('/scanner/sw.js', listeners, refusing as never)).toBeNull();
 });
 
-test('the browser is asked to keep everything, and what it says is told', async () => {
+test('the browser is asked to keep everything, and its answer is reported', async () => {
   const estimate = async () => ({ usage: 7, quota: 100 });
   const persist = vi.fn(async () => true);
   const asked = { persisted: async () => false, persist, estimate };

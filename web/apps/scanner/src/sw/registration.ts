@@ -15,7 +15,7 @@ export interface InstalledApp {
   activate(): void;
   /** Asks the server for a new version, until it is on the device; says nothing where it is away. */
   lookForUpdate(): Promise<void>;
-  /** To be told when the network is back; false where the browser cannot. */
+  /** Calls when the network is back; false where the browser cannot. */
   askForSync(): Promise<boolean>;
 }
 

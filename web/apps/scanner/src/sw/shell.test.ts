@@ -50,7 +50,7 @@ async function installed() {
   return { caches, shell, ask, get };
 }
 
-test('every file is asked for with the hash that the build gave it', async () => {
+test('every file is requested with the hash that the build gave it', async () => {
   const { caches } = await installed();
   expect(caches.asked.map(({ url, integrity }) => [url, integrity])).toEqual([
     [`${ORIGIN}/scanner/`, 'sha256-page'],
@@ -58,7 +58,7 @@ test('every file is asked for with the hash that the build gave it', async () =>
   ]);
 });
 
-test('the page and its files come from the device, whatever is asked along', async () => {
+test('the page and its files come from the device, whatever the query is', async () => {
   const { get, ask } = await installed();
   for (const path of ['/scanner/', '/scanner/?source=home', '/scanner/index.html']) {
     expect(await (await get(path))?.text()).toBe(`${CACHE_PREFIX}two ${ORIGIN}/scanner/`);
@@ -83,7 +83,7 @@ test('a file that the browser threw away comes from the network', async () => {
   expect(await (await get('/scanner/'))?.text()).toBe('from the network');
 });
 
-test('other versions are removed, and what is not ours stays', async () => {
+test('other versions are removed, and foreign caches stay', async () => {
   const { caches, shell } = await installed();
   await caches.open(`${CACHE_PREFIX}one`);
   await caches.open('somebody');
@@ -91,7 +91,7 @@ test('other versions are removed, and what is not ours stays', async () => {
   expect(await caches.keys()).toEqual([`${CACHE_PREFIX}two`, 'somebody']);
 });
 
-test('a version that cannot be had whole is not installed, and the present one stays', async () => {
+test('a version that cannot be fetched whole is not installed, and the present one stays', async () => {
   const { caches } = await installed();
   caches.isServerAway = true;
   const next = new Shell({ ...VERSION, version: 'three' }, caches as never, fetch);

@@ -1,5 +1,5 @@
-"""What was found by trying the gates black-box (issue 16), one fault after the other, as devices and people
-meet it over HTTP. The numbers are those of the issue; 6 and 11 have files of their own."""
+"""The faults that black-box trials of the gates found (issue 16), one after the other, as devices and
+people meet them over HTTP. The numbers are those of the issue; 6 and 11 have files of their own."""
 
 import asyncio
 from datetime import timedelta
@@ -14,8 +14,8 @@ from tests.scanning.node_support import hear, socket, subscribe
 from tests.scanning.recovery_support import PATH
 from tests.scanning.support import Device, World, a_world
 from tests.scanning.sync_support import (
-    bring,
     conflicts,
+    deliver,
     iso,
     offline,
     offline_batch,
@@ -45,7 +45,7 @@ async def void(world: World, ticket: Ticket) -> None:
 
 
 async def heads(world: World) -> dict[str, int]:
-    """At the event, over all days."""
+    """The heads inside at the event, over all days."""
     answer = await world.ask("GET", f"/api/scanning/events/{world.event_id}/occupancy")
     counts = [each for each in answer.json()["data"]["counts"] if each["scope"] == "event"]
     names = ("inside", "irregular", "entries")
@@ -80,7 +80,7 @@ async def resolutions(world: World, ticket: Ticket) -> dict[str, tuple[str, str 
 # 1
 
 
-async def test_1_of_three_let_in_with_a_void_ticket_two_are_conflicts_and_all_are_counted_and_told(
+async def test_1_of_three_let_in_with_a_void_ticket_two_are_conflicts_and_all_are_counted(
     services: Services, client: httpx.AsyncClient, tenant: Tenant, clock: MovableClock
 ):
     world = await a_world(services, client, tenant, gates=3)
@@ -92,8 +92,8 @@ async def test_1_of_three_let_in_with_a_void_ticket_two_are_conflicts_and_all_ar
         await sync(world, device, await signed(world, device, ticket, (30 - at) * MINUTE))
     assert len(await conflicts(world)) == 2
     assert await heads(world) == {"inside": 3, "irregular": 3, "entries": 0}
-    [told] = await alerts_of(world, "invalid_admission")
-    assert (told["subject_id"], told["occurrences"]) == (str(ticket.id), 3)
+    [alert] = await alerts_of(world, "invalid_admission")
+    assert (alert["subject_id"], alert["occurrences"]) == (str(ticket.id), 3)
 
 
 async def test_1_of_two_let_in_with_one_ticket_at_a_wrong_gate_one_is_a_conflict(
@@ -117,7 +117,7 @@ async def test_1_of_two_let_in_with_one_ticket_at_a_wrong_gate_one_is_a_conflict
 # 2
 
 
-async def test_2_a_claim_is_held_against_a_measurement_from_before(
+async def test_2_a_claimed_offset_is_compared_with_an_old_measurement(
     world: World, clock: MovableClock
 ):
     one, other = await world.device(world.gates[0]), await world.device(world.gates[1])
@@ -131,8 +131,8 @@ async def test_2_a_claim_is_held_against_a_measurement_from_before(
     answer = await sync(world, one, lie, offset_seconds=-7200)
     assert abs(answer["offset_seconds"]) < 60
     assert len(await conflicts(world)) == 1
-    [told] = await alerts_of(world, "clock_manipulation")
-    assert abs(told["details"]["gap_seconds"] + 7200) < 60
+    [alert] = await alerts_of(world, "clock_manipulation")
+    assert abs(alert["details"]["gap_seconds"] + 7200) < 60
 
 
 async def test_2_a_scan_of_700_days_ago_waits_for_review_and_counts_when_accepted(world: World):
@@ -147,8 +147,8 @@ async def test_2_a_scan_of_700_days_ago_waits_for_review_and_counts_when_accepte
     await sync(world, device, new)
     assert (await ticket_now(world, ticket))["scan_count"] == 1
     assert (await resolutions(world, ticket))[old["scan_id"]] == ("denied", "unverified")
-    [told] = await alerts_of(world, "unverified_scans")
-    assert told["details"]["batch_id"] == body["sync_batch_id"]
+    [alert] = await alerts_of(world, "unverified_scans")
+    assert alert["details"]["batch_id"] == body["sync_batch_id"]
     assert (await review(world, body["sync_batch_id"])).status_code == 200
     assert (await resolutions(world, ticket))[old["scan_id"]] == ("admitted", None)
     assert (await ticket_now(world, ticket))["scan_count"] == 2
@@ -157,13 +157,13 @@ async def test_2_a_scan_of_700_days_ago_waits_for_review_and_counts_when_accepte
 # 3
 
 
-async def test_3_scans_for_a_gate_of_another_event_burn_nothing_and_are_told_there(
+async def test_3_scans_for_a_gate_of_another_event_mark_no_ticket_and_raise_an_alert_there(
     world: World, services: Services, client: httpx.AsyncClient, tenant: Tenant
 ):
     elsewhere = await a_world(services, client, tenant)
     device, tickets = await world.device(), await elsewhere.tickets(2)
     foreign = str(elsewhere.gates[0].id)
-    await bring(world, device, offline(world, tickets[0].code, gate_id=foreign))
+    await deliver(world, device, offline(world, tickets[0].code, gate_id=foreign))
     unnamed = await signed(world, device, tickets[1], gate_id=foreign, ticket_id=None)
     await sync(world, device, unnamed)
     for ticket in tickets:
@@ -171,8 +171,8 @@ async def test_3_scans_for_a_gate_of_another_event_burn_nothing_and_are_told_the
         assert kept == ("denied", "unverified")
         assert (await ticket_now(elsewhere, ticket))["status"] == "active"
     assert await heads(elsewhere) == {"inside": 0, "irregular": 0, "entries": 0}
-    [told] = await alerts_of(elsewhere, "foreign_gate")
-    assert (told["subject_id"], told["occurrences"]) == (str(device.id), 2)
+    [alert] = await alerts_of(elsewhere, "foreign_gate")
+    assert (alert["subject_id"], alert["occurrences"]) == (str(device.id), 2)
     guard = await elsewhere.device()
     for ticket in tickets:
         assert await elsewhere.verdict(guard, ticket.code) == "admitted"
@@ -185,22 +185,22 @@ async def test_3_a_code_names_a_gate_of_the_devices_own_event(
     elsewhere = await a_world(services, client, tenant)
     device, [ticket] = await world.device(world.gates[1]), await elsewhere.tickets(1)
     scan = offline(world, ticket.code, gate_id=elsewhere.gates[0].code)
-    answer = await bring(world, device, scan)
+    answer = await deliver(world, device, scan)
     assert [each["reason"] for each in answer["errors"]] == ["wrong_event"]
     assert (await ticket_now(elsewhere, ticket))["status"] == "active"
 
 
-async def test_3_a_hundred_entries_within_fifty_milliseconds_are_told(world: World):
+async def test_3_a_hundred_entries_within_fifty_milliseconds_raise_an_alert(world: World):
     device, tickets = await world.device(), await world.tickets(100)
     begun = world.now - 10 * MINUTE
     scans = [
         offline(world, ticket.code, scanned_at=iso(begun + timedelta(microseconds=500 * number)))
         for number, ticket in enumerate(tickets)
     ]
-    await bring(world, device, *scans)
-    [told] = await alerts_of(world, "impossible_rate")
-    assert told["details"]["entries"] == 100
-    assert told["details"]["seconds"] <= 0.05
+    await deliver(world, device, *scans)
+    [alert] = await alerts_of(world, "impossible_rate")
+    assert alert["details"]["entries"] == 100
+    assert alert["details"]["seconds"] <= 0.05
 
 
 async def test_3_what_a_device_scanned_before_it_was_moved_counts_where_it_was(
@@ -214,7 +214,7 @@ async def test_3_what_a_device_scanned_before_it_was_moved_counts_where_it_was(
     await sync(world, device, by_code)
     named = offline(world, tickets[1].code, 20 * MINUTE, gate_id=world.gates[0].code)
     nowhere = offline(world, tickets[2].code, 20 * MINUTE)
-    await bring(world, device, named, nowhere)
+    await deliver(world, device, named, nowhere)
     assert await heads(world) == {"inside": 3, "irregular": 0, "entries": 3}
     assert await heads(elsewhere) == {"inside": 0, "irregular": 0, "entries": 0}
     assert await alerts(elsewhere) == await alerts(world) == []
@@ -223,7 +223,7 @@ async def test_3_what_a_device_scanned_before_it_was_moved_counts_where_it_was(
 # 4
 
 
-async def test_4_a_client_to_the_letter_of_the_document(world: World):
+async def test_4_a_client_built_to_the_letter_of_the_document_is_served(world: World):
     device, (first, second) = await world.device(), await world.tickets(2)
     items: list[dict[str, Any]] = [
         {
@@ -238,15 +238,15 @@ async def test_4_a_client_to_the_letter_of_the_document(world: World):
         }
         for number, ticket in enumerate((first, second))
     ]
-    answer = await bring(world, device, *items)
+    answer = await deliver(world, device, *items)
     assert (answer["processed_count"], answer["error_count"], answer["errors"]) == (2, 0, [])
 
 
-async def test_4_a_scan_without_an_id_brought_again_is_no_second_person(world: World):
+async def test_4_a_scan_without_an_id_delivered_again_is_no_second_person(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = {"ticket_code": ticket.code, "scanned_at": iso(world.now - 10 * MINUTE)}
     for _ in range(2):
-        assert (await bring(world, device, scan))["processed_count"] == 1
+        assert (await deliver(world, device, scan))["processed_count"] == 1
     assert await conflicts(world) == []
     assert (await heads(world))["inside"] == 1
 
@@ -262,13 +262,13 @@ async def test_4_a_scan_without_an_id_is_the_same_however_code_and_gate_are_writ
         (ticket.code, {"gate_id": device.gate.code}),
     ):
         scan = {"ticket_code": code, "scanned_at": iso(at), **more}
-        assert (await bring(world, device, scan))["processed_count"] == 1
+        assert (await deliver(world, device, scan))["processed_count"] == 1
     assert (await heads(world))["inside"] == 1
     later = {"ticket_code": ticket.code, "scanned_at": iso(at + timedelta(microseconds=1))}
-    assert (await bring(world, device, later))["error_count"] == 1
+    assert (await deliver(world, device, later))["error_count"] == 1
 
 
-async def test_4_ids_come_back_as_sent_and_known_scans_as_processed(world: World):
+async def test_4_ids_are_returned_as_sent_and_known_scans_are_processed(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket, scan_id=str(uuid4()).upper())
     for _ in range(2):
@@ -276,7 +276,7 @@ async def test_4_ids_come_back_as_sent_and_known_scans_as_processed(world: World
         assert (answer["processed"], answer["skipped"]) == ([scan["scan_id"]], [])
 
 
-async def test_4_a_scan_without_ticket_id_is_its_hashs_ticket(world: World):
+async def test_4_a_scan_without_ticket_id_belongs_to_the_ticket_of_its_hash(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket, ticket_id=None)
     await sync(world, device, scan)
@@ -286,17 +286,17 @@ async def test_4_a_scan_without_ticket_id_is_its_hashs_ticket(world: World):
 # 5
 
 
-async def test_5_a_delivery_of_more_than_a_hundred_invalid_admissions_is_told_exactly(
+async def test_5_a_delivery_of_more_than_a_hundred_invalid_admissions_is_counted_exactly(
     world: World, clock: MovableClock
 ):
     device, tickets = await world.device(), await world.tickets(130)
     for ticket in tickets:
         await void(world, ticket)
     clock.ahead += HOUR
-    await bring(world, device, *(offline(world, each.code, 20 * MINUTE) for each in tickets))
-    [told] = await alerts_of(world, "invalid_admission")
-    assert told["occurrences"] == 130
-    assert {each["ticket_id"] for each in told["details"]["occasions"]} == {
+    await deliver(world, device, *(offline(world, each.code, 20 * MINUTE) for each in tickets))
+    [alert] = await alerts_of(world, "invalid_admission")
+    assert alert["occurrences"] == 130
+    assert {each["ticket_id"] for each in alert["details"]["occasions"]} == {
         str(each.id) for each in tickets
     }
     assert await heads(world) == {"inside": 130, "irregular": 130, "entries": 0}
@@ -311,7 +311,7 @@ async def test_5_each_of_two_such_deliveries_has_a_list_of_its_own(
     clock.ahead += HOUR
     halves = [tickets[:110], tickets[110:]]
     for half in halves:
-        await bring(world, device, *(offline(world, each.code, 20 * MINUTE) for each in half))
+        await deliver(world, device, *(offline(world, each.code, 20 * MINUTE) for each in half))
     told = await alerts_of(world, "invalid_admission")
     assert [each["occurrences"] for each in told] == [110, 110]
     listed = [{one["ticket_id"] for one in each["details"]["occasions"]} for each in told]
@@ -323,8 +323,8 @@ async def test_5_each_of_two_such_deliveries_has_a_list_of_its_own(
 async def test_5_repeats_within_five_seconds_count(world: World):
     device = await world.device()
     await asyncio.gather(*(world.scan(device, UNKNOWN) for _ in range(7)))
-    [told] = await alerts_of(world, "ticket_not_found")
-    assert told["occurrences"] == 7
+    [alert] = await alerts_of(world, "ticket_not_found")
+    assert alert["occurrences"] == 7
 
 
 # 7
@@ -349,10 +349,10 @@ async def test_7_a_demanded_rotation_leaves_the_old_key_good_for_the_rotation_on
     device, [ticket] = await world.device(), await world.tickets(1)
     assert (await world.ask("POST", f"{DEVICES}/{device.id}/key-rotations")).status_code == 202
     assert (await world.scan(device, ticket.code)).status_code == 401
-    brought = await send_queue(
+    delivered = await send_queue(
         world, device, offline_batch(world, device, offline(world, ticket.code))
     )
-    assert brought.status_code == 401
+    assert delivered.status_code == 401
     rotated = await world.client.post(
         "/api/scanning/key-rotations", json={"rotation_id": str(uuid4())}, headers=device.headers
     )
@@ -374,7 +374,9 @@ async def test_7_a_device_that_scans_and_sends_no_heartbeat_is_not_offline(
 # 8
 
 
-async def test_8_what_device_and_server_deny_is_no_conflict(world: World, clock: MovableClock):
+async def test_8_a_scan_that_device_and_server_deny_is_no_conflict(
+    world: World, clock: MovableClock
+):
     device, [ticket] = await world.device(), await world.tickets(1)
     assert await world.verdict(device, ticket.code) == "admitted"
     clock.ahead += MINUTE
@@ -390,7 +392,7 @@ async def test_8_what_device_and_server_deny_is_no_conflict(world: World, clock:
 # 9
 
 
-async def test_9_who_left_hears_when_and_from_when_they_may_return(
+async def test_9_a_person_who_left_learns_when_and_from_when_to_return(
     world: World, clock: MovableClock
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
@@ -407,7 +409,7 @@ async def test_9_who_left_hears_when_and_from_when_they_may_return(
 # 10
 
 
-async def test_10_a_code_of_the_wrong_length_is_named_so(world: World):
+async def test_10_a_code_of_the_wrong_length_has_a_reason_of_its_own(world: World):
     device = await world.device()
     answer = await world.scan(device, "AB1")
     assert answer.json()["error"] == "invalid_ticket_code_length", answer.text
@@ -428,7 +430,7 @@ async def test_10_a_full_gate_says_how_full_and_a_soft_limit_warns(
     assert (third["reason"], third["capacity"], third["current"]) == ("gate_at_capacity", 2, 2)
 
 
-async def test_10_who_watches_occupancy_hears_of_all_gates(world: World):
+async def test_10_followers_of_the_occupancy_receive_all_gates(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     topic = f"occupancy:{world.tenant.id}:{world.event_id}"
     async with socket(world, world.tenant.as_("gate_supervisor")) as connection:
@@ -461,14 +463,14 @@ async def test_10_audit_entries_have_device_address_and_agent_one_for_each_scan(
 async def test_12_a_ticket_shown_thousands_of_times_costs_no_more_than_another(
     world: World, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ):
-    """By how much of its history is read."""
+    """The cost is measured by how much of the ticket's history is read."""
     device, [ticket] = await world.device(), await world.tickets(1)
     begun = world.now - HOUR
     scans = [
         offline(world, ticket.code, scanned_at=iso(begun + timedelta(seconds=at)))
         for at in range(2_000)
     ]
-    await bring(world, device, *scans)
+    await deliver(world, device, *scans)
     read: list[int] = []
     read_facts = store.read_facts
 
@@ -479,7 +481,7 @@ async def test_12_a_ticket_shown_thousands_of_times_costs_no_more_than_another(
 
     monkeypatch.setattr(store, "read_facts", counting)
     clock.ahead += 10 * MINUTE
-    await bring(world, device, offline(world, ticket.code, 5 * MINUTE))
+    await deliver(world, device, offline(world, ticket.code, 5 * MINUTE))
     await sync(world, device, await signed(world, device, ticket, 4 * MINUTE))
     clock.ahead += 10 * MINUTE
     assert await world.verdict(device, ticket.code) == "admitted"
@@ -489,13 +491,13 @@ async def test_12_a_ticket_shown_thousands_of_times_costs_no_more_than_another(
 
 
 async def test_12_a_void_after_very_many_scans_stays(world: World, clock: MovableClock):
-    """Of many scans only a checkpoint is read; the ticket is what it is now."""
+    """Of many scans only a checkpoint is read; the ticket's status is the present one."""
     device, [ticket] = await world.device(), await world.tickets(1)
     scans = [offline(world, ticket.code, 40 * MINUTE - timedelta(seconds=n)) for n in range(120)]
-    await bring(world, device, *scans)
+    await deliver(world, device, *scans)
     await void(world, ticket)
     clock.ahead += 10 * MINUTE
-    await bring(world, device, offline(world, ticket.code, MINUTE))
+    await deliver(world, device, offline(world, ticket.code, MINUTE))
     assert (await ticket_now(world, ticket))["status"] == "voided"
     assert await world.verdict(device, ticket.code) == "ticket_voided"
 
@@ -511,8 +513,8 @@ async def test_12_an_annulment_before_or_after_a_late_scan_gives_the_same(
         early = await signed(world, one, ticket, 30 * MINUTE)
         late = await signed(world, other, ticket, 29 * MINUTE)
         await sync(world, one, early)
-        for step in ("annul", "bring") if annuls_first else ("bring", "annul"):
-            if step == "bring":
+        for step in ("annul", "deliver") if annuls_first else ("deliver", "annul"):
+            if step == "deliver":
                 await sync(world, other, late)
                 continue
             path = f"/api/scanning/scans/{early['scan_id']}/annulment"
@@ -528,7 +530,9 @@ async def test_12_an_annulment_before_or_after_a_late_scan_gives_the_same(
     assert await heads(world) == {"inside": 2, "irregular": 0, "entries": 2}
 
 
-async def test_12_a_claim_of_the_future_waits_and_does_not_displace_the_present(world: World):
+async def test_12_a_scan_that_claims_the_future_waits_and_does_not_displace_the_present(
+    world: World,
+):
     device, [ticket] = await world.device(), await world.tickets(1)
     body = signed_batch(device, await signed(world, device, ticket, -2 * HOUR))
     assert (await send(world, device, body)).status_code == 200

@@ -1,5 +1,5 @@
-"""What is brought a second time, in another batch, another form, or at the same moment: it is one scan,
-and is answered as it stands."""
+"""Scans that are delivered twice, in another batch, in another form or at the same moment, are one scan;
+and the clocks of deliveries."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 from tests.scanning.recovery_support import revoke
 from tests.scanning.support import TABLET, Device, World, a_world
 from tests.scanning.sync_support import (
-    bring,
+    deliver,
     iso,
     offline,
     offline_batch,
@@ -40,10 +40,10 @@ async def world(services: Services, client: httpx.AsyncClient, tenant: Tenant) -
     return await a_world(services, client, tenant, gates=2)
 
 
-async def together(
+async def deliver_together(
     world: World, device: Device, *deliveries: "Delivery[SyncAnswer] | Delivery[BatchAnswer]"
 ) -> list[DeliveryPlan]:
-    """By one transaction, as when they arrive at the same moment."""
+    """Delivers in one transaction, as if the batches arrived at the same moment."""
     proven = prove(world.services.master_key, device.api_key, TABLET)
     async with world.services.database.transaction(world.tenant.id) as tx:
         kept = await own_device(tx, proven)
@@ -64,7 +64,7 @@ async def together(
     return [planned[request.id] for request in requests]
 
 
-async def test_at_once_with_another_reading_of_the_clock_it_is_skipped(world: World):
+async def test_a_scan_twice_in_a_transaction_with_another_clock_offset_is_skipped(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
 
@@ -72,18 +72,18 @@ async def test_at_once_with_another_reading_of_the_clock_it_is_skipped(world: Wo
         body = signed_batch(device, scan, offset_seconds=offset)
         return SignedDelivery(msgspec.convert(body, SignedBatch), device.api_key, None)
 
-    works = await together(world, device, delivery(0), delivery(0.4))
+    works = await deliver_together(world, device, delivery(0), delivery(0.4))
     answers = [work.answer for work in works]
     assert all(isinstance(each, SyncAnswer) and not each.rejected for each in answers)
     assert len(await world.rows("SELECT id FROM scan")) == 1
 
 
-async def test_at_once_in_both_forms_it_is_one(world: World):
+async def test_a_scan_in_both_forms_in_one_transaction_is_one_scan(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
     alike = offline(world, ticket.code, offline_id=scan["scan_id"], gate_id=scan["gate_id"])
     queue = offline_batch(world, device, alike | {"scanned_at": scan["scanned_at"]})
-    works = await together(
+    works = await deliver_together(
         world,
         device,
         SignedDelivery(
@@ -95,32 +95,32 @@ async def test_at_once_in_both_forms_it_is_one(world: World):
     assert len(await world.rows("SELECT id FROM scan")) == 1
 
 
-async def test_at_once_and_saying_something_else_it_is_a_replay(world: World):
+async def test_a_scan_twice_in_a_transaction_with_another_outcome_is_a_replay(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket)
     answer = await sync(world, device, scan, scan | {"outcome": "duplicate"})
     assert [each["error"] for each in answer["rejected"]] == ["replayed_signature"]
 
 
-async def test_what_was_denied_is_denied_again(world: World):
+async def test_a_denied_scan_is_denied_again(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scans = offline(world, ticket.code, 10 * MINUTE), offline(world, ticket.code, 9 * MINUTE)
-    first = await bring(world, device, *scans)
-    again = await bring(world, device, *scans)
+    first = await deliver(world, device, *scans)
+    again = await deliver(world, device, *scans)
     assert first["errors"] == again["errors"]
     assert (again["processed_count"], again["summary"]["new_scans"]) == (1, 0)
 
 
-async def test_what_is_kept_is_known_however_old_it_is_by_now(world: World, clock: MovableClock):
+async def test_a_stored_scan_is_known_however_old_it_is(world: World, clock: MovableClock):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = offline(world, ticket.code, 23 * HOUR)
-    await bring(world, device, scan)
+    await deliver(world, device, scan)
     clock.ahead += 2 * HOUR
-    assert (await bring(world, device, scan))["errors"] == []
+    assert (await deliver(world, device, scan))["errors"] == []
 
 
 @pytest.mark.parametrize("ago", [MINUTE, HOUR, 48 * HOUR])
-async def test_a_claim_is_compared_with_the_last_reading_however_old(
+async def test_a_claimed_offset_is_compared_with_the_last_measurement_however_old(
     world: World, clock: MovableClock, ago: timedelta
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
@@ -133,7 +133,7 @@ async def test_a_claim_is_compared_with_the_last_reading_however_old(
     assert kinds == ["clock_manipulation"]
 
 
-async def test_the_older_the_reading_the_more_a_clock_may_have_drifted(
+async def test_the_tolerance_grows_with_the_age_of_the_measurement(
     world: World, clock: MovableClock
 ):
     device, tickets = await world.device(), await world.tickets(2)
@@ -146,7 +146,7 @@ async def test_the_older_the_reading_the_more_a_clock_may_have_drifted(
     assert (await sync(world, device, scan, offset_seconds=100))["offset_seconds"] == 100
 
 
-async def test_a_claim_about_a_clock_that_was_never_read_is_believed_and_told(world: World):
+async def test_a_claim_is_believed_with_an_alert_where_the_clock_was_never_measured(world: World):
     device, tickets = await world.device(), await world.tickets(2)
     answer = await sync(
         world, device, await signed(world, device, tickets[0]), offset_seconds=-7200
@@ -161,7 +161,7 @@ async def test_a_claim_about_a_clock_that_was_never_read_is_believed_and_told(wo
     assert sorted(kinds) == ["clock_manipulation", "clock_skew"]
 
 
-async def test_a_device_that_told_its_time_with_the_manifest_is_held_to_it(world: World):
+async def test_a_measurement_of_a_manifest_request_is_compared_with_later_claims(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     path = f"/api/scanning/events/{world.event_id}/manifest"
     right = {"X-Device-Time": iso(world.now)}
@@ -173,21 +173,19 @@ async def test_a_device_that_told_its_time_with_the_manifest_is_held_to_it(world
     assert kinds == ["clock_manipulation"]
 
 
-async def test_what_it_told_with_an_earlier_delivery_holds_for_good(
-    world: World, clock: MovableClock
-):
+async def test_a_measurement_of_an_earlier_delivery_stays_valid(world: World, clock: MovableClock):
     device, tickets = await world.device(), await world.tickets(3)
     right = {"X-Device-Time": iso(world.now)}
     first = signed_batch(device, await signed(world, device, tickets[0]))
     assert (await send(world, device, first, **right)).status_code == 200
     for ticket in tickets[1:]:
-        clock.ahead += HOUR  # what is only remembered does not count as measured anew
+        clock.ahead += HOUR  # a remembered measurement does not count as a new one
         scan = await signed(world, device, ticket)
         answer = await sync(world, device, scan, offset_seconds=-7200)
         assert answer["offset_seconds"] == pytest.approx(0, abs=60)
 
 
-async def test_a_queue_with_a_false_time_moves_no_scan_to_another_day(world: World):
+async def test_a_false_device_time_with_a_queue_moves_no_scan_to_another_day(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     for false in ("2100-01-01T00:00:00Z", "1990-01-01T00:00:00Z", iso(world.now + 25 * HOUR)):
         body = offline_batch(world, device, offline(world, ticket.code, timedelta()))
@@ -200,7 +198,7 @@ async def test_a_queue_with_a_false_time_moves_no_scan_to_another_day(world: Wor
         assert abs(world.now - row["at"]) < 24 * HOUR
 
 
-async def test_what_a_queue_has_of_just_now_is_read_by_the_clock_that_comes_with_it_and_a_jump_told(
+async def test_a_queue_of_just_now_is_corrected_by_the_device_time_of_its_request_and_a_jump_is_alerted(
     world: World,
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
@@ -216,9 +214,7 @@ async def test_what_a_queue_has_of_just_now_is_read_by_the_clock_that_comes_with
     assert kinds == ["clock_skew"]
 
 
-async def test_a_queue_is_answered_as_it_was_however_old_it_is_by_now(
-    world: World, clock: MovableClock
-):
+async def test_a_queue_is_answered_as_before_however_old_it_is(world: World, clock: MovableClock):
     device, [ticket] = await world.device(), await world.tickets(1)
     body = offline_batch(world, device, offline(world, ticket.code))
     first = (await send_queue(world, device, body)).json()
@@ -228,7 +224,7 @@ async def test_a_queue_is_answered_as_it_was_however_old_it_is_by_now(
     assert again.json() == first | {"message": "Batch already synced (idempotent)"}
 
 
-async def test_who_is_revoked_while_it_is_looked_at_brings_nothing(
+async def test_a_device_that_is_revoked_during_its_delivery_delivers_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
@@ -249,7 +245,7 @@ async def test_who_is_revoked_while_it_is_looked_at_brings_nothing(
     assert await world.inside() == {}
 
 
-async def test_a_code_that_was_altered_on_the_way_moves_no_scan_to_another_ticket(world: World):
+async def test_a_barcode_that_was_altered_on_the_way_moves_no_scan_to_another_ticket(world: World):
     device, (ticket, other) = await world.device(), await world.tickets(2)
     scan = await signed(world, device, ticket, ticket_code=other.code)
     await sync(world, device, scan)

@@ -1,4 +1,5 @@
-"""Attempts to break the gates over HTTP: what devices and people send wrongly, twice, late, or about others."""
+"""Attempts to break the gates over HTTP, with wrong, repeated, late or foreign data from devices and
+people."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from tests.scanning.recovery_support import PATH, recover
 from tests.scanning.support import Device, World, a_world
 from tests.scanning.sync_support import (
-    bring,
+    deliver,
     iso,
     offline,
     offline_batch,
@@ -19,7 +20,7 @@ from tests.scanning.sync_support import (
     signed_batch,
     sync,
 )
-from tests.scanning.test_gates_truth import (
+from tests.scanning.test_gate_findings import (
     HOUR,
     MINUTE,
     alerts_of,
@@ -38,17 +39,17 @@ NOBODY = {"inside": 0, "irregular": 0, "entries": 0}
 
 
 async def waiting(world: World, device: Device, ticket: Ticket) -> tuple[str, str]:
-    """A scan that waits for review, of long before the event: ids of its delivery and of itself."""
+    """A scan that waits for review, from long before the event: the ids of its delivery and of itself."""
     scan = await signed(world, device, ticket, timedelta(days=100))
     body = signed_batch(device, scan)
     assert (await send(world, device, body)).status_code == 200
     return body["sync_batch_id"], scan["scan_id"]
 
 
-# What a person decides about scans that wait.
+# Reviews of scans that wait.
 
 
-async def test_a_review_that_finds_an_invalid_admission_tells_of_it(
+async def test_a_review_that_finds_an_invalid_admission_raises_the_alert(
     world: World, clock: MovableClock
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
@@ -60,12 +61,12 @@ async def test_a_review_that_finds_an_invalid_admission_tells_of_it(
     assert await alerts_of(world, "invalid_admission") == []
     for _ in range(2):
         assert (await review(world, body["sync_batch_id"])).status_code == 200
-    [told] = await alerts_of(world, "invalid_admission")
-    assert (told["subject_id"], told["occurrences"]) == (str(ticket.id), 1)
+    [alert] = await alerts_of(world, "invalid_admission")
+    assert (alert["subject_id"], alert["occurrences"]) == (str(ticket.id), 1)
     assert await heads(world) == {"inside": 1, "irregular": 1, "entries": 0}
 
 
-async def test_only_who_may_review_does_and_only_at_home(world: World, other_tenant: Tenant):
+async def test_only_reviewers_of_the_organisation_may_review(world: World, other_tenant: Tenant):
     device, [ticket] = await world.device(), await world.tickets(1)
     batch_id, _ = await waiting(world, device, ticket)
     path, body = f"{PATH}/{batch_id}/transitions", {"to": "accepted", "note": ""}
@@ -81,7 +82,7 @@ async def test_only_who_may_review_does_and_only_at_home(world: World, other_ten
     assert await heads(world) == NOBODY
 
 
-async def test_accepted_and_then_annulled_nobody_is_inside(world: World):
+async def test_after_acceptance_and_annulment_nobody_is_inside(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     batch_id, scan_id = await waiting(world, device, ticket)
     path = f"/api/scanning/scans/{scan_id}/annulment"
@@ -98,7 +99,7 @@ async def test_accepted_and_then_annulled_nobody_is_inside(world: World):
 async def test_a_ticket_that_was_voided_before_its_scan_was_accepted_stays_void(
     world: World, clock: MovableClock
 ):
-    """It was good at the moment of the scan."""
+    """The ticket was valid at the moment of the scan."""
     device, [ticket] = await world.device(), await world.tickets(1)
     batch_id, scan_id = await waiting(world, device, ticket)
     await void(world, ticket)
@@ -110,10 +111,10 @@ async def test_a_ticket_that_was_voided_before_its_scan_was_accepted_stays_void(
 @pytest.mark.parametrize("to", ["accepted", "rejected"])
 @pytest.mark.parametrize("has_ticket", [True, False])
 @pytest.mark.parametrize("file_first", [True, False])
-async def test_a_file_and_the_device_itself_bring_one_person(
+async def test_a_file_and_the_device_itself_deliver_one_person(
     world: World, file_first: bool, has_ticket: bool, to: str
 ):
-    """Whatever somebody decides about the file: the device itself vouches for what it did."""
+    """Whatever somebody decides about the file, the device itself proves what it did."""
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket if has_ticket else None)
     if file_first:
@@ -133,7 +134,7 @@ async def test_a_file_and_the_device_itself_bring_one_person(
 # Heads without a right to be there.
 
 
-async def test_who_came_in_irregularly_leaves_online_and_is_no_longer_counted(
+async def test_a_person_who_came_in_irregularly_leaves_online_and_is_no_longer_counted(
     world: World, clock: MovableClock
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
@@ -163,7 +164,7 @@ async def test_a_hard_limit_counts_everybody_inside(
     assert await world.verdict(device, late.code) == "admitted"
 
 
-async def test_a_device_that_did_not_hear_the_denial_let_somebody_in_and_it_is_told(
+async def test_a_device_that_missed_our_denial_and_let_somebody_in_raises_an_alert(
     world: World,
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
@@ -176,11 +177,11 @@ async def test_a_device_that_did_not_hear_the_denial_let_somebody_in_and_it_is_t
     for _ in range(2):
         await sync(world, device, scan)
     assert await heads(world) == {"inside": 1, "irregular": 1, "entries": 0}
-    [told] = await alerts_of(world, "invalid_admission")
-    assert told["occurrences"] == 1
+    [alert] = await alerts_of(world, "invalid_admission")
+    assert alert["occurrences"] == 1
 
 
-# Devices that were elsewhere.
+# Devices that were at another gate or event.
 
 
 async def test_a_queue_of_a_device_that_was_moved_to_an_event_that_is_not_live_yet(
@@ -191,7 +192,7 @@ async def test_a_queue_of_a_device_that_was_moved_to_an_event_that_is_not_live_y
     device, [ticket] = await world.device(), await world.tickets(1)
     clock.ahead += HOUR
     await move(world, device, tomorrow.gates[0].id)
-    answer = await bring(world, device, offline(world, ticket.code, 20 * MINUTE))
+    answer = await deliver(world, device, offline(world, ticket.code, 20 * MINUTE))
     assert answer["processed_count"] == 1
     assert (await heads(world))["inside"] == 1
     clock.ahead += MINUTE
@@ -225,7 +226,7 @@ async def test_a_delivery_of_two_events_counts_at_each(
     assert (await heads(world))["inside"] >= 1
 
 
-async def test_ids_of_others_are_unknown(
+async def test_ids_of_other_organisations_are_unknown(
     world: World, services: Services, client: httpx.AsyncClient, other_tenant: Tenant
 ):
     rival = await a_world(services, client, other_tenant)
@@ -260,12 +261,12 @@ async def test_a_claim_exactly_at_the_tolerance_is_believed(
     body = signed_batch(device, await signed(world, device, ticket), offset_seconds=claimed)
     answer = await send(world, device, body, **{"X-Device-Time": iso(world.now)})
     used = answer.json()["offset_seconds"]
-    # The way of the request is part of the measurement.
+    # the network delay of the request is part of the measurement
     assert (used == claimed) is is_believed or abs(used) < 1 < abs(claimed) == 60
     assert len(await alerts_of(world, "clock_manipulation")) == int(used != claimed)
 
 
-# What is no scan at all.
+# Requests that are no scans.
 
 
 def deep(levels: int) -> Any:
@@ -302,7 +303,7 @@ def deep(levels: int) -> Any:
         {"sync_attempts": 10**40},
     ],
 )
-async def test_nonsense_in_a_queue_is_never_a_fault_of_ours(world: World, more: dict[str, Any]):
+async def test_nonsense_in_a_queue_is_never_a_server_error(world: World, more: dict[str, Any]):
     device, [ticket] = await world.device(), await world.tickets(1)
     body = offline_batch(world, device, offline(world, ticket.code) | more)
     answer = await send_queue(world, device, body)
@@ -328,7 +329,7 @@ async def test_nonsense_in_a_queue_is_never_a_fault_of_ours(world: World, more: 
         {"signature": "\x00"},
     ],
 )
-async def test_nonsense_in_a_signed_delivery_is_never_a_fault_of_ours(
+async def test_nonsense_in_a_signed_delivery_is_never_a_server_error(
     world: World, more: dict[str, Any]
 ):
     device, [ticket] = await world.device(), await world.tickets(1)
