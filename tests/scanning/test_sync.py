@@ -93,6 +93,8 @@ async def test_the_audit_entry_of_a_scan_says_what_became_of_it(world: World):
     }
     expected: dict[str, object] = {
         "gate_id": str(world.gates[0].id),
+        "gate_name": world.gates[0].name,
+        "device_id": str(device.id),
         "device_name": "iPad-Gate-1",
         "direction": "entry",
         "batch_id": body["sync_batch_id"],
@@ -105,6 +107,7 @@ async def test_the_audit_entry_of_a_scan_says_what_became_of_it(world: World):
         "ticket_code": let_in.code,
         "status": "admitted",
         "outcome": "valid",
+        "scan_count": 1,
     }
     assert second["changes"] == expected | {
         "ticket_id": str(turned_away.id),
