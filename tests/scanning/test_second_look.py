@@ -122,7 +122,7 @@ class Telling:
                 later = luck.choice([-AHEAD_S, -AHEAD_S, 0, 20, 2_000, LAST_S])
                 second = luck.choice([each.second + later, each.second + later, 0])
                 when = max(second, earliest)
-                times.append((when, luck.random(), self.deliver(number, is_new)))
+                times.append((when, luck.random(), self.bring(number, is_new)))
         for number in annulled:
             times.append((luck.choice([100, 650]), luck.random(), self.annul(number)))
         for _ in range(luck.randrange(3)):
@@ -239,7 +239,7 @@ def told_when(arrives: float, voided: float, *, looks: bool = True, scan: Made =
     """Of one scan that claims to be made after a minute."""
     telling = Telling([scan], tickets_of({}), Random(0))
     void = telling.happen(Happening("void", 0, 0))
-    steps = [(arrives, telling.deliver(0, is_new=False)), (voided, void)]
+    steps = [(arrives, telling.bring(0, is_new=False)), (voided, void)]
     for second, do in sorted(steps, key=lambda each: each[0]):
         do(at(second))
     if looks:
