@@ -133,6 +133,22 @@ async def test_a_scan_whose_online_answer_was_lost_counts_once(gates: Gatehouse)
     assert await gates.resolutions(ticket) == {answer.scan_id: "admitted"}
 
 
+@pytest.mark.parametrize("deliver", [sync, sync_whole_queue])
+async def test_of_what_waits_for_review_a_device_is_told_which_and_why(
+    gates: Gatehouse, deliver: Deliver
+):
+    await scanned(gates, 2)
+    [device] = gates.devices
+    later = gates.world.now + timedelta(days=3)
+    await gates.world.rows(
+        "UPDATE event_day SET starts_at = greatest(starts_at, $1::timestamptz)", later
+    )
+    made = device.store.scans("pending")
+    report = await deliver(device)
+    assert (report.synced, report.failed) == (2, 0)
+    assert report.unverified == {each.scan_id: "outside_event_time" for each in made}
+
+
 async def test_a_device_that_crashes_during_a_delivery_continues_it(gates: Gatehouse):
     await scanned(gates, 3)
     [device] = gates.devices

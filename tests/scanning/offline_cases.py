@@ -597,6 +597,14 @@ def cases_of_capacity() -> dict[str, tuple[dict[str, Any], str]]:
             at_north(mine(after, SEATED), **other),
             ADMITTED,
         ),
+        "full, and one of those who are inside by this gate comes again": (
+            at_north(mine(after), mine("2026-06-05T13:00:00.000000Z", SEATED)),
+            ADMITTED,
+        ),
+        "full, and one who is inside by another gate comes here": (
+            at_north(mine(after, gate="south"), occupancy=[{"gate_id": "north", "inside": 2}]),
+            "gate_at_capacity",
+        ),
         "one who is inside by another gate left here": (
             at_north(
                 mine(after, SEATED, direction="exit"),

@@ -23,12 +23,14 @@ from voelgoed.scanning.model.sync_facts import KeptAnswer, RecordedScan, SyncedS
 from voelgoed.scanning.rules.deliveries import SignedDelivery
 from voelgoed.scanning.rules.device_clock import ClockMeasurement, clock_of
 from voelgoed.scanning.rules.history_plan import HistoryPlan, HistoryPlanner
+from voelgoed.scanning.rules.invalid_admissions import InvalidAdmission
 from voelgoed.scanning.rules.reconcile import frozen_prefix, is_after
 from voelgoed.scanning.rules.recovery import accept_scans
 from voelgoed.scanning.rules.scan_signatures import SignedFields, sign_scan
+from voelgoed.scanning.rules.second_look import look_again
 from voelgoed.scanning.rules.sync_batch import SyncPlan, SyncRequest, decide
 from voelgoed.scanning.rules.synced import lasting
-from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
+from voelgoed.ticketing.model.admissions import Attendance, Reissued, ScannedTicket
 
 API_KEY = "a key of sixteen bytes or more"
 ORGANIZATION = UUID(int=9)
@@ -98,6 +100,10 @@ class MemoryStore:
         self._checkpoints: dict[UUID, HistoryState] = {}
         self._answers: dict[UUID, KeptAnswer] = {}
         self._ids = new_ids()
+        self._reissues: dict[UUID, list[Reissued]] = {
+            ticket_id: list(each) for ticket_id, each in self._around.reissues.items()
+        }
+        self._ahead: dict[UUID, datetime] = {}
         self.suspicions: list[Suspicion] = []
         self.read_whole = 0
         """The number of whole histories that were read because a scan came before a checkpoint."""
@@ -120,9 +126,23 @@ class MemoryStore:
         self._write(plan.history)
         return plan
 
-    def accept(self, scan_ids: Iterable[UUID]) -> None:
-        facts = self.facts(is_whole=True)
-        self._write(accept_scans(scan_ids, {}, facts, NOW, self._ids).history)
+    def accept(self, scan_ids: Iterable[UUID], now: datetime = NOW) -> list[InvalidAdmission]:
+        """Gives the people of whom somebody is told because of it."""
+        accepted = accept_scans(scan_ids, {}, self.facts(is_whole=True), now, self._ids)
+        self._write(accepted.history)
+        return accepted.invalid
+
+    def look_again(self, now: datetime) -> list[InvalidAdmission]:
+        """As the job does, at scans that claimed a moment that was yet to come. Gives the people of whom
+        somebody is told because of it."""
+        ahead, self._ahead = self._ahead, {}
+        looked = look_again(ahead, self.facts(is_whole=True), now, self._ids)
+        self._write(looked.history)
+        return looked.invalid
+
+    def waiting(self) -> list[UUID]:
+        """Scans that wait for review."""
+        return [each.id for each in self._scans.values() if self._recorded(each).is_waiting]
 
     def annul(self, scan_id: UUID) -> None:
         """Annuls a scan as a supervisor does; a scan that is in no history stays as it is."""
@@ -131,7 +151,7 @@ class MemoryStore:
             before = facts.histories.get(ticket.id, ())
             after = [each for each in before if each.id != scan_id]
             if len(after) < len(before):
-                planner = HistoryPlanner(facts.conflicts, facts.checkpointed, self._ids, NOW)
+                planner = HistoryPlanner(facts, self._ids, NOW)
                 event = facts.events[ticket.event_id]
                 planner.change(ticket, event, before, after, frozen_prefix(before, {scan_id}))
                 self._annulled.add(scan_id)
@@ -141,6 +161,14 @@ class MemoryStore:
         ticket = self._tickets[ticket_id]
         self._tickets[ticket_id] = msgspec.structs.replace(ticket, status="voided", status_since=at)
 
+    def reissue(self, ticket_id: UUID, barcode_hash: str, at: datetime) -> None:
+        ticket = self._tickets[ticket_id]
+        replaced = Reissued(ticket_id, ticket.issue, at, ticket.barcode_hash)
+        self._reissues.setdefault(ticket_id, []).append(replaced)
+        self._tickets[ticket_id] = msgspec.structs.replace(
+            ticket, issue=ticket.issue + 1, barcode_hash=barcode_hash
+        )
+
     def keep(self, scan: Scan) -> None:
         """Stores a scan that a gate admitted online, or that somebody admitted by hand."""
         facts = self.facts(is_whole=True)
@@ -148,7 +176,7 @@ class MemoryStore:
         before = facts.histories.get(ticket.id, ())
         self._scans[scan.id] = scan
         after = self.facts(is_whole=True).histories[ticket.id]
-        planner = HistoryPlanner(facts.conflicts, facts.checkpointed, self._ids, NOW)
+        planner = HistoryPlanner(facts, self._ids, NOW)
         frozen = {each.id for each in after}
         planner.change(ticket, facts.events[ticket.event_id], before, after, frozen)
         self._write(planner.plan())
@@ -158,7 +186,7 @@ class MemoryStore:
         histories: dict[UUID, list[HistoryScan]] = {}
         unreviewed: dict[UUID, HistoryScan] = {}
         for scan in recorded.values():
-            if scan.ticket_id is None or scan.stateless_reason == "wrong_event":
+            if scan.ticket_id is None:
                 continue
             if scan.reason_denied == "unverified" and scan.id not in self._rulings:
                 unreviewed[scan.id] = _history_scan(scan, scan.outcome == "valid")
@@ -171,6 +199,7 @@ class MemoryStore:
         return msgspec.structs.replace(
             self._around,
             tickets=list(self._tickets.values()),
+            reissues={ticket_id: list(each) for ticket_id, each in self._reissues.items()},
             answers=dict(self._answers),
             known=recorded,
             annulled=frozenset(self._annulled),
@@ -192,6 +221,7 @@ class MemoryStore:
         else:
             is_let_in = scan.outcome == "valid"
         fields = {name: getattr(scan, name) for name in Scan.__struct_fields__}
+        fields["day"] = ruling.day if ruling else scan.day
         stateless = scan.stateless_reason if isinstance(scan, SyncedScan) else None
         return RecordedScan(
             **fields,
@@ -214,6 +244,7 @@ class MemoryStore:
             for what in ("entries", "exits", "inside", "irregular"):
                 self._counts[each.scope, each.scope_id, what] += getattr(each, what)
         self._checkpoints |= plan.checkpoints
+        self._ahead |= plan.ahead
 
     def tables(self) -> dict[str, Any]:
         """The final tables, which do not depend on the order in which scans became known."""
@@ -271,6 +302,7 @@ def _history_scan(scan: RecordedScan, is_let_in: bool) -> HistoryScan:
         stateless_reason=lasting(scan.reason_denied) if is_online else scan.stateless_reason,
         outcome=None if is_online else "valid" if is_let_in else scan.outcome,
         resolution=scan.resolution,
+        issue=scan.details.issue,
     )
 
 

@@ -6,8 +6,11 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import msgspec
 
 from tests.scanning.support import Device, World
+from voelgoed.scanning.actions.history_commit import SECOND_LOOK, DueScans
+from voelgoed.scanning.actions.second_look import take_second_look
 from voelgoed.scanning.rules.scan_signatures import SignedFields, sign_scan
 from voelgoed.ticketing.model.tickets import Ticket
 
@@ -120,6 +123,23 @@ async def conflicts(world: World) -> list[dict[str, Any]]:
     answer = await world.ask("GET", f"/api/scanning/events/{world.event_id}/conflicts")
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]
+
+
+async def take_second_looks(world: World) -> None:
+    """What the jobs do that wait to judge scans of this organisation once more, by the clock of the test."""
+    rows = await world.rows(
+        """
+        DELETE FROM pgqueuer
+         WHERE entrypoint = $1
+           AND convert_from(payload, 'UTF8')::json->>'organization_id' = $2
+        RETURNING payload
+        """,
+        SECOND_LOOK,
+        str(world.tenant.id),
+    )
+    for row in rows:
+        due = msgspec.json.decode(row["payload"], type=DueScans)
+        await take_second_look(world.services.database, due)
 
 
 def size_of(body: dict[str, Any]) -> int:

@@ -227,7 +227,7 @@ def ticket_of(case: Case) -> ScannedTicket | None:
         day_entries=history.entries_by_day.get(day, 0) if day else 0,
         last_entry_day=day,
         last_scanned_at=history.last_scanned_at,
-        last_gate_id=case.gate.id if day else None,
+        last_gate_id=(history.inside_gate_id or SOUTH) if day else None,
         is_inside=history.inside_day is not None,
     )
 
@@ -236,8 +236,11 @@ def fits_in_a_row(case: Case) -> bool:
     """Whether a ticket's row can hold the past of the case: its last day alone, and nothing from the
     future, because the core would place itself after that."""
     ticket, last = ticket_of(case), case.history.last_scanned_at
-    if ticket is not None and history_of(attendance_of(ticket)) != case.history:
-        return False
+    if ticket is not None:
+        kept = history_of(attendance_of(ticket))
+        gate_id = case.history.inside_gate_id or kept.inside_gate_id
+        if kept != msgspec.structs.replace(case.history, inside_gate_id=gate_id):
+            return False
     return last is None or last < case.attempt.at
 
 
@@ -605,6 +608,38 @@ def test_people_not_seen_leaving_yesterday_count_against_a_hard_limit():
     plan = decide(requests, facts, NOW)
     assert [verdict_of(each) for each in plan.decisions] == ["admitted", "gate_at_capacity"]
     assert [(check.day, check.most) for check in plan.capacity] == [(TODAY, 2)]
+
+
+@pytest.mark.parametrize("inside", [2, 3])
+@pytest.mark.parametrize("came_on", [TODAY, TODAY - timedelta(days=1)])
+def test_who_counts_as_inside_by_a_full_gate_comes_again_and_adds_nobody(
+    inside: int, came_on: dt.date
+):
+    """Fuller than full, too: its limit was lowered."""
+    before = NOW - timedelta(hours=1)
+    there = a_ticket(
+        scan_count=1,
+        day_entries=1,
+        last_entry_day=came_on.isoformat(),
+        scanned_at=before,
+        last_scanned_at=before,
+        last_gate_id=NORTH,
+        is_inside=True,
+    )
+    by_another_gate = msgspec.structs.replace(
+        there, id=UUID(int=299), code=CODES[1], last_gate_id=SOUTH
+    )
+    facts = facts_with(
+        there,
+        by_another_gate,
+        a_ticket(CODES[2]),
+        gates=[a_scanning_gate(hard_capacity_limit=2)],
+        inside={NORTH: {came_on: inside}},
+    )
+    plan = decide([a_request(code, n) for n, code in enumerate(CODES[:3])], facts, NOW)
+    assert verdicts(plan) == ["admitted", "gate_at_capacity", "gate_at_capacity"]
+    assert sum(each.inside for each in plan.counts if each.scope_id == NORTH) == 0
+    assert plan.capacity == [], "there is nobody for whom it could be too full"
 
 
 def test_a_person_without_a_right_to_be_inside_may_leave():

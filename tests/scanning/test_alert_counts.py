@@ -62,7 +62,8 @@ def test_every_ticket_of_a_delivery_has_its_alert():
 def test_more_tickets_than_a_list_shows_are_one_alert_with_count_and_list():
     found = [admitted_wrongly(number, number) for number in range(TICKETS_ALERTED_MAX + 1)]
     [raised] = invalid([*found, admitted_wrongly(TICKETS_ALERTED_MAX + 1, 0)])
-    assert (raised.subject_type, raised.subject_id) == ("device", DEVICE)
+    assert (raised.subject_type, raised.subject_id) == ("batch", raised.details["batch_id"])
+    assert raised.details["device_id"] == DEVICE
     assert raised.occurrences == TICKETS_ALERTED_MAX + 2
     occasions = raised.details["occasions"]
     assert isinstance(occasions, list)
@@ -96,3 +97,19 @@ async def test_one_delivery_counts_every_person_let_in_with_a_void_ticket(
     assert {each["scan_id"] for each in alert["details"]["occasions"]} == {
         scan["scan_id"] for scan in scans
     }
+
+
+async def test_the_list_of_a_ticket_goes_on_with_every_delivery(world: World, clock: MovableClock):
+    device, [ticket] = await world.device(), await world.tickets(1)
+    path = f"/api/tickets/{ticket.id}/void"
+    await world.ask("POST", path, {"reason": "lost"}, by="box_office")
+    clock.ahead += timedelta(minutes=30)
+    scans = [await signed(world, device, ticket, timedelta(minutes=20 - n)) for n in range(5)]
+    for several in (scans[:1], scans[1:2], scans[2:]):
+        await sync(world, device, *several)
+    for kind, people in (("invalid_admission", scans), ("double_entry", scans[1:])):
+        [alert] = [each for each in await alerts(world) if each["kind"] == kind]
+        assert alert["occurrences"] == len(people)
+        assert [each["scan_id"] for each in alert["details"]["occasions"]] == [
+            each["scan_id"] for each in people
+        ]

@@ -1,17 +1,25 @@
 """How far the server believes what a device says about its clock."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.scanning.offline_builders import a_device
+from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.rules.device_clock import (
+    PERIODS_MAX,
     ClockMeasurement,
     DeviceClock,
     canonical,
+    clock_change,
     clock_of,
+    is_contradicted,
     is_from_future,
+    read_clock,
     tolerance_after,
 )
 
@@ -95,3 +103,83 @@ def test_a_moment_is_from_the_future_where_no_clock_error_explains_it():
     assert not is_from_future(NOW + 60 * SECOND, 60 * SECOND, NOW)
     assert is_from_future(NOW + 61 * SECOND, 60 * SECOND, NOW)
     assert not is_from_future(NOW + 61 * SECOND, 84 * SECOND, NOW)
+
+
+def a_measured_device(*measurements: tuple[timedelta, float]) -> Device:
+    """Its clock was measured so long ago, one time after the other."""
+    device = a_device(UUID(int=1))
+    for ago, offset_s in measurements:
+        found = ClockMeasurement(offset_s * SECOND, NOW - ago)
+        change = clock_change(device, found)
+        device = msgspec.structs.replace(
+            device,
+            clock_offset_seconds=offset_s,
+            clock_measured_at=found.at,
+            clock_periods=change.periods if change else device.clock_periods,
+        )
+    return device
+
+
+def waits(device: Device, ago: timedelta, *, claimed_s: float, measured_s: float | None = None):
+    """Whether a scan waits that by the claimed clock was made so long ago."""
+    told = None if measured_s is None else measured_s * SECOND
+    clock = read_clock(device, claimed_s * SECOND, told, NOW)
+    return is_contradicted(NOW - ago, clock)
+
+
+def test_a_clock_that_is_as_it_was_contradicts_nothing():
+    device = a_measured_device((9 * HOUR, 0), (3 * HOUR, 5), (HOUR, -5))
+    assert len(device.clock_periods) == 1
+    assert not waits(device, 8 * HOUR, claimed_s=0)
+    assert not waits(device, 10 * HOUR, claimed_s=0, measured_s=2)
+    assert not waits(a_device(UUID(int=1)), HOUR, claimed_s=0, measured_s=7_200)
+
+
+def test_what_a_clock_says_of_the_time_before_it_was_changed_waits():
+    honest = a_measured_device((3 * HOUR, 0))
+    assert waits(honest, HOUR, claimed_s=-7_200, measured_s=-7_200)
+    poisoned = a_measured_device((3 * HOUR, 0), (HOUR, -7_200))
+    assert waits(poisoned, 2 * HOUR, claimed_s=-7_200)
+    assert not waits(poisoned, HOUR / 2, claimed_s=-7_200)
+
+
+def test_what_was_read_by_the_clock_from_before_a_change_counts_where_it_is_from_before():
+    device = a_measured_device((9 * HOUR, 0), (3 * HOUR, 600))
+    assert not waits(device, 5 * HOUR, claimed_s=0, measured_s=0)
+    assert waits(device, 2 * HOUR, claimed_s=0, measured_s=0)
+
+
+def test_many_small_steps_are_a_jump():
+    device = a_device(UUID(int=1))
+    jumps = list[timedelta | None]()
+    for step in range(10):
+        found = ClockMeasurement(20 * step * SECOND, NOW + step * SECOND)
+        change = clock_change(device, found)
+        if change:
+            jumps.append(change.jump)
+            device = msgspec.structs.replace(device, clock_periods=change.periods)
+    assert jumps == [None, 80 * SECOND, 80 * SECOND]
+
+
+@given(st.lists(st.floats(-10_000, 10_000), max_size=60))
+def test_the_first_and_the_newest_periods_of_a_clock_are_kept(offsets: list[float]):
+    measured = [(timedelta(hours=-n), offset) for n, offset in enumerate(offsets)]
+    periods = a_measured_device(*measured).clock_periods
+    assert len(periods) <= PERIODS_MAX
+    if offsets:
+        assert periods[0].offset_s == pytest.approx(offsets[0], abs=0.001)
+        assert periods[-1].offset_s == pytest.approx(offsets[-1], abs=60 + len(offsets))
+    assert list(periods) == sorted(periods, key=lambda each: each.since)
+
+
+def test_a_device_from_before_periods_were_kept_has_its_last_measurement():
+    device = msgspec.structs.replace(
+        a_device(UUID(int=1)), clock_offset_seconds=0.0, clock_measured_at=NOW - HOUR
+    )
+    assert waits(device, HOUR / 2, claimed_s=-7_200, measured_s=-7_200)
+    assert not waits(device, HOUR / 2, claimed_s=0, measured_s=1)
+
+
+def test_a_measurement_of_another_century_says_nothing():
+    device = a_measured_device((HOUR, 0))
+    assert clock_change(device, ClockMeasurement(timedelta(days=80_000), NOW)) is None

@@ -251,6 +251,23 @@ async def test_4_a_scan_without_an_id_delivered_again_is_no_second_person(world:
     assert (await heads(world))["inside"] == 1
 
 
+async def test_4_a_scan_without_an_id_is_the_same_however_code_and_gate_are_written(world: World):
+    device, [ticket] = await world.device(), await world.tickets(1)
+    at = world.now - 10 * MINUTE
+    for code, more in (
+        (ticket.code, {}),
+        (ticket.code.lower(), {}),
+        (f" {ticket.code.replace('-', '')}", {}),
+        (ticket.code, {"gate_id": str(device.gate.id)}),
+        (ticket.code, {"gate_id": device.gate.code}),
+    ):
+        scan = {"ticket_code": code, "scanned_at": iso(at), **more}
+        assert (await deliver(world, device, scan))["processed_count"] == 1
+    assert (await heads(world))["inside"] == 1
+    later = {"ticket_code": ticket.code, "scanned_at": iso(at + timedelta(microseconds=1))}
+    assert (await deliver(world, device, later))["error_count"] == 1
+
+
 async def test_4_ids_are_returned_as_sent_and_known_scans_are_processed(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket, scan_id=str(uuid4()).upper())
@@ -283,6 +300,24 @@ async def test_5_a_delivery_of_more_than_a_hundred_invalid_admissions_is_counted
         str(each.id) for each in tickets
     }
     assert await heads(world) == {"inside": 130, "irregular": 130, "entries": 0}
+
+
+async def test_5_each_of_two_such_deliveries_has_a_list_of_its_own(
+    world: World, clock: MovableClock
+):
+    device, tickets = await world.device(), await world.tickets(220)
+    for ticket in tickets:
+        await void(world, ticket)
+    clock.ahead += HOUR
+    halves = [tickets[:110], tickets[110:]]
+    for half in halves:
+        await deliver(world, device, *(offline(world, each.code, 20 * MINUTE) for each in half))
+    told = await alerts_of(world, "invalid_admission")
+    assert [each["occurrences"] for each in told] == [110, 110]
+    listed = [{one["ticket_id"] for one in each["details"]["occasions"]} for each in told]
+    assert sorted(map(sorted, listed)) == sorted(
+        sorted(str(one.id) for one in half) for half in halves
+    )
 
 
 async def test_5_repeats_within_five_seconds_count(world: World):

@@ -1,11 +1,13 @@
 """The delivery of a whole queue: POST /api/scans/sync."""
 
 from datetime import timedelta
+from typing import Any
 
 import asyncpg
 import pytest
 
 from tests.scanning.node_support import hear, socket, subscribe
+from tests.scanning.recovery_support import decide
 from tests.scanning.support import LATER, World
 from tests.scanning.sync_support import deliver, iso, offline, offline_batch, send_queue
 from tests.support import MovableClock
@@ -57,6 +59,7 @@ async def test_the_answer_is_as_documented(world: World, clock: MovableClock):
         "errors": [
             {
                 "offline_id": twice[1]["offline_id"],
+                "index": scans.index(twice[1]),
                 "ticket_code": tickets[0].code,
                 "reason": "already_scanned",
                 "is_kept": True,
@@ -64,12 +67,14 @@ async def test_the_answer_is_as_documented(world: World, clock: MovableClock):
             },
             {
                 "offline_id": scans[3]["offline_id"],
+                "index": 3,
                 "ticket_code": NOBODY,
                 "reason": "ticket_not_found",
                 "is_kept": True,
             },
             {
                 "offline_id": scans[4]["offline_id"],
+                "index": 4,
                 "ticket_code": tickets[2].code,
                 "reason": "ticket_already_used",
                 "is_kept": True,
@@ -152,6 +157,43 @@ async def test_a_scan_more_than_a_day_off_stays_on_the_device(world: World):
     [error] = answer["errors"]
     assert (error["reason"], error["is_kept"]) == ("timestamp_out_of_range", False)
     assert len(await world.rows("SELECT 1 FROM scan")) == 1
+
+
+async def test_what_is_refused_is_named_by_its_place_where_it_has_no_id(world: World):
+    """Three records without an id, of which two are alike but for their moment."""
+    device, (one, two) = await world.device(), await world.tickets(2)
+    scans = [
+        offline(world, one.code, timedelta(hours=25)),
+        offline(world, two.code),
+        offline(world, one.code, timedelta(hours=26)),
+    ]
+    for scan in scans:
+        del scan["offline_id"]
+    answer = await deliver(world, device, *scans)
+    assert [each["index"] for each in answer["errors"]] == [0, 2]
+    assert len({each["offline_id"] for each in answer["errors"]}) == 2
+    assert {each["is_kept"] for each in answer["errors"]} == {False}
+    [kept] = await world.rows("SELECT ticket_code FROM scan")
+    assert kept["ticket_code"] == two.code
+
+
+async def test_of_what_waits_for_review_a_queue_is_told_why(world: World):
+    device, (one, two) = await world.device(), await world.tickets(2)
+    scans = [offline(world, one.code), offline(world, two.code, -timedelta(hours=3))]
+    for _ in range(2):  # and again when it is known
+        answer = await deliver(world, device, *scans)
+        [error] = answer["errors"]
+        assert (error["index"], error["is_kept"]) == (1, True)
+        assert (error["reason"], error["unverified"]) == ("unverified", "from_future")
+    await decide(world, await the_recovery(world), "rejected")
+    [error] = (await deliver(world, device, *scans))["errors"]
+    assert error["reason"] == "unverified"
+    assert "unverified" not in error, "somebody has decided"
+
+
+async def the_recovery(world: World) -> dict[str, Any]:
+    [kept] = await world.rows("SELECT batch_id FROM batch_sync WHERE state = 'unverified'")
+    return kept
 
 
 async def test_a_queue_for_an_event_that_is_not_live_is_refused(world: World):

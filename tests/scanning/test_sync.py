@@ -3,10 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from tests.scanning.node_support import another_node
+from tests.scanning.recovery_support import accept, recover
 from tests.scanning.support import Device, World
 from tests.scanning.sync_support import conflicts, iso, send, signed, signed_batch, sync
 from tests.support import MovableClock
@@ -91,6 +93,8 @@ async def test_the_audit_entry_of_a_scan_says_what_became_of_it(world: World):
     }
     expected: dict[str, object] = {
         "gate_id": str(world.gates[0].id),
+        "gate_name": world.gates[0].name,
+        "device_id": str(device.id),
         "device_name": "iPad-Gate-1",
         "direction": "entry",
         "batch_id": body["sync_batch_id"],
@@ -103,6 +107,7 @@ async def test_the_audit_entry_of_a_scan_says_what_became_of_it(world: World):
         "ticket_code": let_in.code,
         "status": "admitted",
         "outcome": "valid",
+        "scan_count": 1,
     }
     assert second["changes"] == expected | {
         "ticket_id": str(turned_away.id),
@@ -215,6 +220,36 @@ async def test_a_scan_from_the_future_waits_for_review(world: World):
     assert await world.inside() == {}
     kinds = {row["kind"] for row in await world.rows("SELECT kind FROM scan_alert")}
     assert kinds >= {"future_timestamp", "unverified_scans"}
+
+
+async def test_the_device_is_told_which_of_its_scans_wait_for_review_and_why(world: World):
+    device, (one, two, three) = await world.device(), await world.tickets(3)
+    counted = await signed(world, device, one)
+    ahead = await signed(world, device, two, -timedelta(hours=3), scan_id=str(uuid4()).upper())
+    early = await signed(world, device, three, timedelta(days=90))
+    told = await sync(world, device, counted, ahead, early)
+    assert told["processed"] == [each["scan_id"] for each in (counted, ahead, early)]
+    waiting = [
+        {"scan_id": ahead["scan_id"], "reason": "from_future"},
+        {"scan_id": early["scan_id"], "reason": "before_assignment"},
+    ]
+    assert (told["status"], told["rejected"], told["unverified"]) == ("completed", [], waiting)
+    assert (await sync(world, device, counted, ahead, early))["unverified"] == waiting
+    [kept] = await world.rows("SELECT batch_id FROM batch_sync WHERE state = 'unverified'")
+    await accept(world, kept)
+    again = await sync(world, device, counted, ahead, early)
+    assert again["unverified"] == [], "somebody has decided"
+    assert again["processed"] == told["processed"]
+
+
+async def test_what_only_a_file_had_brought_waits_on_where_the_device_cannot_have_made_it(
+    world: World,
+):
+    device, ticket = await world.device(), await world.ticket()
+    scan = await signed(world, device, ticket, -timedelta(hours=3))
+    await recover(world, device, scan)
+    told = await sync(world, device, scan)
+    assert told["unverified"] == [{"scan_id": scan["scan_id"], "reason": "from_future"}]
 
 
 class TestTheRateLimit:

@@ -47,6 +47,8 @@ NOT_BY_DELIVERIES = {
 }
 """No delivery has this case, because a ticket that was void does not become valid again."""
 WRONG_GATE = UUID(int=18)
+ELSEWHERE = UUID("00000000-0000-7000-8000-0000000000e2")
+GATE_ELSEWHERE = UUID("00000000-0000-7000-8000-00000000006e")
 DEVICES = [UUID(int=70 + number) for number in range(3)]
 
 
@@ -86,6 +88,7 @@ class Case:
         self.now = self.event.ends_at
         self.scans: list[dict[str, Any]] = [CONFLICTS["scan"] | each for each in case["scans"]]
         self.gate_id = UUID(CONFLICTS["scan"]["gate_id"])
+        self.elsewhere = msgspec.structs.replace(self.event, id=ELSEWHERE, resets=[])
         self.devices = {UUID(each["device_id"]) for each in self.scans if each["device_id"]}
         self.ticket = a_ticket(
             1, **_entitlements(base["ticket"] | case["with"]), **_state_of(self.scans)
@@ -98,15 +101,20 @@ class Case:
         gates = {
             self.gate_id: a_gate_at(self.event.id, self.gate_id),
             WRONG_GATE: a_gate_at(self.event.id, WRONG_GATE, allowed_zones=[UUID(int=404)]),
+            GATE_ELSEWHERE: a_gate_at(ELSEWHERE, GATE_ELSEWHERE),
         }
         store = MemoryStore(
             [self.ticket],
             devices={each: a_station(each, self.gate_id) for each in self.devices},
             assignments={
-                each: [an_assignment(each, self.event.id, self.gate_id)] for each in self.devices
+                each: [
+                    an_assignment(each, self.event.id, self.gate_id),
+                    an_assignment(each, ELSEWHERE, GATE_ELSEWHERE),
+                ]
+                for each in self.devices
             },
             gates=gates,
-            events={self.event.id: self.event},
+            events={self.event.id: self.event, ELSEWHERE: self.elsewhere},
         )
         for each in self.online:
             store.keep(self._kept(each))
@@ -138,7 +146,8 @@ class Case:
         )
 
     def signed(self, each: dict[str, Any]) -> SignedScan:
-        gate = WRONG_GATE if each["stateless_reason"] == "wrong_gate" else self.gate_id
+        gates = {"wrong_gate": WRONG_GATE, "wrong_event": GATE_ELSEWHERE}
+        gate = gates.get(each["stateless_reason"], self.gate_id)
         return signed_scan(
             UUID(each["id"]),
             self.ticket,
@@ -172,6 +181,10 @@ class Case:
         }
         heads = {what: store.count(self.event.id, what) for what in ("inside", "irregular")}
         assert heads == self.gives["heads"]
+        elsewhere = sum(
+            each["event_id"] == str(ELSEWHERE) and each["is_let_in"] for each in self.scans
+        )
+        assert store.count(ELSEWHERE, "inside") == store.count(ELSEWHERE, "irregular") == elsewhere
 
 
 def _moment(each: dict[str, Any]) -> datetime:
@@ -253,6 +266,7 @@ def test_a_case_of_provenance_counts_or_waits_for_review(case: dict[str, Any]):
         scanned_at=at,
         direction=origin["direction"],
         tolerance=timedelta(seconds=origin["tolerance_s"]),
+        contradicts_clock=origin.get("contradicts_clock", False),
     )
     now = datetime.fromisoformat(origin["received_at"])
     judged = judge_scans([scan], facts, now, "offline_sync", new_ids())

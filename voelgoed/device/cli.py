@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -101,6 +102,8 @@ def sync_command(
         _say(f"{report.synced} synced, {report.failed} refused, {report.left} left to deliver")
         if report.conflicts:
             _say(f"  {len(report.conflicts)} conflicts, for somebody to look at")
+        for reason, count in sorted(Counter(report.unverified.values()).items()):
+            _say(f"  {count} kept, for somebody to review before they count: {reason}")
         if report.failed:
             _say("  voelgoed device status lists what was refused; export writes it to a file")
         if report.reason:

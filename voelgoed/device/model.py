@@ -106,6 +106,8 @@ class SyncReport(msgspec.Struct, kw_only=True):
     requests: int = 0
     conflicts: list[UUID] = []
     """Scans of which the server has another opinion than this device."""
+    unverified: dict[UUID, str] = {}
+    """Scans that the server keeps and somebody has to review before they count, and why."""
     reason: str | None = None
 
 

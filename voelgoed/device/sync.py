@@ -48,6 +48,11 @@ class Conflicting(msgspec.Struct):
     scan_id: UUID
 
 
+class Unverified(msgspec.Struct):
+    scan_id: UUID
+    reason: str
+
+
 class Synced(msgspec.Struct, kw_only=True):
     """The parts of the server's answer that a device needs."""
 
@@ -55,6 +60,7 @@ class Synced(msgspec.Struct, kw_only=True):
     skipped: list[UUID]
     rejected: list[Rejected]
     conflicts: list[Conflicting]
+    unverified: list[Unverified] = []
     offset_seconds: float
     server_time: datetime
 
@@ -187,6 +193,7 @@ def _settle(device: Device, batch: Outgoing, answer: Synced, report: SyncReport)
     # A scan that this device denied and the server denies too is no conflict: they agree.
     denied = {scan.scan_id for scan in frozen if scan.outcome != "valid"}
     report.conflicts += [each.scan_id for each in answer.conflicts if each.scan_id not in denied]
+    report.unverified |= {each.scan_id: each.reason for each in answer.unverified}
 
 
 def _close(device: Device, scans: list[LoggedScan], report: SyncReport) -> None:

@@ -25,6 +25,8 @@ class Kept(msgspec.Struct, kw_only=True):
     offline_id: UUID
     reason: str
     is_kept: bool
+    unverified: str | None = None
+    """Why somebody has to review it before it counts; None where nobody has."""
 
 
 class Answer(msgspec.Struct, kw_only=True):
@@ -55,6 +57,9 @@ async def sync_whole_queue(device: Device) -> SyncReport:
         with device.store.transaction():
             device.store.forget_outgoing()
             device.ledger.change(frozen)
+        report.unverified |= {
+            each.offline_id: each.unverified for each in answer.errors if each.unverified
+        }
         report.failed += len(lost)
         report.synced += len(scans) - len(lost)
     return report

@@ -24,17 +24,25 @@ from tests.prove.walks.evenings import (
     seconds,
 )
 from tests.scanning.support import World
+from tests.scanning.sync_support import take_second_looks
 
 TAKEN_AWAY_S = 450
 """When the last device is moved to another event; it goes on scanning all the same."""
 FUTURE_S = 20_000
 """The offset of scans that claim a moment after all deliveries but the last."""
 HAPPENING_S = (50, 250, 500, 700)
+JUST_AFTER_S = (50, 70, 270)
+"""Moments of scans that arrive before something happens, where their device's clock is ahead, and claim to be
+made after it."""
+AHEAD_S = -45
+"""When a scan arrives whose device's clock is ahead of the moment that it claims, within what clocks may err."""
+LOOKS_S = (200, 600, 1_000, FUTURE_S + 60)
+"""When scans are looked at once more whose moment has come; the job that does it may be late."""
 DELAYS_S = (0, 10, 500, 3_000)
 
 made_alone = st.builds(
     Made,
-    second=st.sampled_from([*seconds, *seconds, FUTURE_S]),
+    second=st.sampled_from([*seconds, *seconds, *JUST_AFTER_S, FUTURE_S]),
     outcome=st.sampled_from(["valid", "valid", "valid", "valid", "duplicate", "invalid"]),
     is_wrong_gate=st.sampled_from([False, False, False, True]),
     is_new_barcode=st.booleans(),
@@ -105,6 +113,7 @@ async def play(
         times.append((_arrival(delivery, luck), 1, _later(evening.deliver, measured)))
     for number in annulled:
         times.append((luck.choice([600, 1_000, 3_000]), 2, _later(evening.annul, number)))
+    times.append((luck.choice(LOOKS_S), 3, _later(take_second_looks, evening.world)))
     luck.shuffle(times)
     for second, _, do in sorted(times, key=lambda each: each[:2]):
         evening.at(second)
@@ -112,8 +121,11 @@ async def play(
     evening.at(FUTURE_S + LATE.total_seconds())
     await deliver_all(evening, _restored(made, luck), luck)
     await accept_all(evening)
+    if luck.random() < 0.5:
+        await take_second_looks(evening.world)
     for number in annulled:
         await evening.annul(number)
+    await take_second_looks(evening.world)
     return await evening.tables()
 
 
@@ -122,12 +134,15 @@ def _later(do: Callable[[Any], Awaitable[Any]], what: Any) -> Callable[[], Await
 
 
 def _arrival(delivery: Delivery, luck: Random) -> float:
-    """A scan that claims the future arrives at any time after everything that is done to its ticket: nobody
-    can know what will be done to a ticket before the moment that a scan claims."""
-    made = [
-        max(HAPPENING_S) if each.second == FUTURE_S else each.second for _, each in delivery.scans
-    ]
-    return max(made) + luck.choice([*DELAYS_S, FUTURE_S])
+    """A scan that claims the future comes at any time, before and after whatever is done to its ticket."""
+    earliest = max(_earliest(each) for _, each in delivery.scans)
+    return earliest + luck.choice([0, 0, -AHEAD_S, *DELAYS_S, FUTURE_S])
+
+
+def _earliest(made: Made) -> float:
+    """A new barcode is shown only when there is one."""
+    begun = max(HAPPENING_S) if made.is_new_barcode else 0
+    return begun if made.second == FUTURE_S else max(begun, made.second + AHEAD_S)
 
 
 def _restored(made: Sequence[Made], luck: Random) -> list[Delivery]:

@@ -15,6 +15,8 @@ from voelgoed.scanning.metrics import alerts_raised
 from voelgoed.scanning.model.alerts import Alert, AlertState, AlertTransition, Suspicion
 from voelgoed.scanning.model.refusals import AlertNotFound, AlertRaisedAgain
 from voelgoed.scanning.rules.alerts import (
+    LISTED_KINDS,
+    OCCASIONS_MAX,
     alert_moved,
     alert_raised,
     alert_repeated,
@@ -30,7 +32,7 @@ async def raise_alerts(tx: Transaction, suspicions: Sequence[Suspicion]) -> None
         return
     given = [(new_id(), each) for each in merge_suspicions(suspicions)]
     new_ids = {id_ for id_, _ in given}
-    for alert in await store.write_alerts(tx, given):
+    for alert in await store.write_alerts(tx, given, LISTED_KINDS, OCCASIONS_MAX):
         is_new = alert.id in new_ids
         message = alert_raised(alert) if is_new else alert_repeated(alert)
         tx.publish(alerts_topic(alert.event_id), message)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from voelgoed.accounts.actions.audit import audit_row
 from voelgoed.accounts.model import Caller, NewAuditEntry
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.ids import new_id
+from voelgoed.infra.jobs import enqueue
 from voelgoed.scanning import metrics
 from voelgoed.scanning.actions.alerts import raise_alerts, resolve_double_entries
 from voelgoed.scanning.model.alerts import Suspicion
@@ -34,8 +36,19 @@ from voelgoed.ticketing.actions.admissions import last_scan_key, lock_ticket
 
 log = structlog.get_logger()
 
+SECOND_LOOK = "scanning.second_look"
+SECOND_LOOK_AFTER = timedelta(minutes=1)
+"""After the first of the moments that scans claim: then most of them have come, and whatever was done to
+tickets before them is written."""
 RECORDED_MAX = 100
 """Conflicts of one ticket that are named in the audit log."""
+
+
+class DueScans(msgspec.Struct, frozen=True):
+    """Scans that claim a moment that was yet to come: they are judged once more when it has come."""
+
+    organization_id: UUID
+    scan_ids: list[UUID]
 
 
 async def commit_history(
@@ -56,6 +69,10 @@ async def commit_history(
     found = plan.conflicts
     alerts = [suspicion_of(each, plan.codes[each.ticket_id], tx.now) for each in found]
     await raise_alerts(tx, [*suspicions, *alerts])
+    if plan.ahead:
+        due = DueScans(tx.organization_id, list(plan.ahead))
+        wait = min(plan.ahead.values()) - tx.now
+        await enqueue(tx, SECOND_LOOK, due, after=wait + SECOND_LOOK_AFTER)
     withdrawn_tickets = {each.ticket_id for each in plan.withdrawn}
     recorded = [
         *entries,
@@ -103,7 +120,7 @@ async def reconcile_ticket(
             facts = await offline.read_facts(tx, question)
         [ticket] = facts.tickets
         history = facts.histories.get(ticket_id, ())
-        planner = HistoryPlanner(facts.conflicts, facts.checkpointed, iter(new_id, None), tx.now)
+        planner = HistoryPlanner(facts, iter(new_id, None), tx.now)
         event, frozen = facts.events[ticket.event_id], {each.id for each in history}
         planner.change(
             ticket,

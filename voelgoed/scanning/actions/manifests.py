@@ -20,6 +20,7 @@ from voelgoed.infra.compress import PREFERRED, Encoding, Opened, ending, open_st
 from voelgoed.infra.database import Database
 from voelgoed.infra.master_key import MasterKey
 from voelgoed.infra.refusal import StorageBusy, StorageUnavailable
+from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.manifest_build import (
     FRESH_S,
     Builder,
@@ -32,6 +33,8 @@ from voelgoed.scanning.actions.manifest_build import (
 from voelgoed.scanning.actions.own_device import DeviceCaller, own_device
 from voelgoed.scanning.model.manifests import ManifestStatus, StoredManifest
 from voelgoed.scanning.model.refusals import DeviceNotAssignedToGate
+from voelgoed.scanning.rules.clock_alerts import clock_jump
+from voelgoed.scanning.rules.device_clock import ClockMeasurement, clock_change
 from voelgoed.scanning.rules.manifest import (
     CODE_KEY_PURPOSE,
     delta_text,
@@ -184,8 +187,11 @@ class Manifests:
                 raise EventNotFound()
             offset = None
             if request.device_time is not None:
-                offset = (tx.now - request.device_time).total_seconds()
-                await device_store.note_clock(tx, device.id, offset)
+                measured = tx.now - request.device_time
+                change = clock_change(device, ClockMeasurement(measured, tx.now))
+                offset = measured.total_seconds()
+                await device_store.note_clock(tx, device.id, offset, change and change.periods)
+                await raise_alerts(tx, clock_jump(device, gate.event_id, change, tx.now))
             return await store.find_manifest(tx, request.event_id), offset
 
     async def _fresh(

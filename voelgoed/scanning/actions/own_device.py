@@ -12,9 +12,12 @@ from voelgoed.events.actions.gates import gate_anywhere
 from voelgoed.events.model import Gate
 from voelgoed.infra.database import Database, Transaction
 from voelgoed.infra.master_key import MasterKey
+from voelgoed.scanning.actions.alerts import raise_alerts
 from voelgoed.scanning.actions.devices import key_of
 from voelgoed.scanning.model.devices import Device, Heartbeat, KeyRotation, NewKey, Station
 from voelgoed.scanning.model.refusals import DeviceInactive, InvalidDeviceToken
+from voelgoed.scanning.rules.clock_alerts import clock_jump
+from voelgoed.scanning.rules.device_clock import ClockMeasurement, clock_change
 from voelgoed.scanning.rules.device_keys import DeviceKey, is_genuine, read_key
 from voelgoed.scanning.rules.devices import refusal_to_scan, rotated
 from voelgoed.scanning.rules.messages import device_changed, device_topic
@@ -96,7 +99,9 @@ async def read_station(database: Database, proven: DeviceCaller) -> Station:
 async def beat(database: Database, proven: DeviceCaller, heartbeat: Heartbeat) -> Station:
     async with database.transaction(proven.caller.organization_id, durable=False) as tx:
         device = await own_device(tx, proven)
-        offset = (tx.now - heartbeat.device_time).total_seconds()
+        measured = tx.now - heartbeat.device_time
+        offset = measured.total_seconds()
+        change = clock_change(device, ClockMeasurement(measured, tx.now))
         heard = msgspec.structs.replace(
             device,
             last_heartbeat=tx.now,
@@ -107,8 +112,11 @@ async def beat(database: Database, proven: DeviceCaller, heartbeat: Heartbeat) -
             clock_offset_seconds=offset,
             clock_measured_at=tx.now,
         )
-        await store.note_heartbeat(tx, heard)
-        return await _station(tx, heard, offset)
+        await store.note_heartbeat(tx, heard, change and change.periods)
+        station = await _station(tx, heard, offset)
+        if station.event_id is not None:
+            await raise_alerts(tx, clock_jump(device, station.event_id, change, tx.now))
+        return station
 
 
 async def _station(tx: Transaction, device: Device, offset: float | None) -> Station:

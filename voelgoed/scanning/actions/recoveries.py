@@ -47,7 +47,7 @@ from voelgoed.scanning.rules.recovery import (
     suspicion_of,
     which_are_signed,
 )
-from voelgoed.scanning.rules.sync_batch import main_gate
+from voelgoed.scanning.rules.sync_batch import main_gate, waiting_elsewhere
 from voelgoed.scanning.rules.sync_scans import SyncedScansPlan, judge_scans
 from voelgoed.scanning.store import devices, offline
 from voelgoed.scanning.store import recoveries as store
@@ -174,6 +174,7 @@ async def _commit(
         processed_scan_ids=[each.scan.scan_id for each in plan.results if each.is_new],
         synced_at=tx.now,
         state="unverified",
+        waiting_elsewhere=waiting_elsewhere(plan.results, imported.event_id),
         fingerprint=fingerprint,
         answer=msgspec.json.encode(imported).decode(),
     )

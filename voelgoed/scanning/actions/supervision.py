@@ -29,7 +29,7 @@ from voelgoed.scanning.model.supervision import (
 from voelgoed.scanning.model.sync_facts import SyncFacts, question_about_scans
 from voelgoed.scanning.rules.answers import percent_full
 from voelgoed.scanning.rules.history_plan import HistoryPlanner
-from voelgoed.scanning.rules.messages import corrected, gate_topic
+from voelgoed.scanning.rules.messages import corrected, gate_topic, recounted
 from voelgoed.scanning.rules.occupancy import at_gate, presence_at
 from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.rules.reconcile import frozen_prefix
@@ -95,7 +95,8 @@ async def _annul(database: Database, caller: Caller, scan_id: UUID, new: Annulme
             raise ScanNotFound()
         [scan] = found
         if scan.ticket_id is None:
-            raise ScanNotAdmitted()
+            await _annul_without_ticket(tx, caller, scan_id, new)
+            return
         await admissions.lock_ticket(tx, scan.ticket_id)
         facts = await offline.read_facts(tx, question_about_scans([scan_id], [scan.ticket_id]))
         [ticket] = facts.tickets
@@ -108,6 +109,28 @@ async def _annul(database: Database, caller: Caller, scan_id: UUID, new: Annulme
         changes: dict[str, object] = {"ticket_id": ticket.id, "reason": new.reason}
         entry = NewAuditEntry(caller, "admission_annulled", "Scan", scan_id, changes)
         await _change(tx, facts, ticket, annulled, Annulled(_id(caller), new.reason), entry)
+
+
+async def _annul_without_ticket(
+    tx: Transaction, caller: Caller, scan_id: UUID, new: Annulment
+) -> None:
+    """Somebody was let in with what is no ticket of ours."""
+    facts = await offline.read_facts(tx, question_about_scans([scan_id]))
+    scan = facts.known[scan_id]
+    if scan_id in facts.annulled:
+        return
+    if not scan.is_let_in or scan.direction == "exit" or scan.is_waiting or scan.day is None:
+        raise ScanNotAdmitted()
+    by = Annulled(_id(caller), new.reason)
+    if not await scans.insert_annulments(tx, [scan_id], None, scan.event_id, by):
+        return  # somebody else was first
+    planner = HistoryPlanner(facts, iter(new_id, None), tx.now)
+    event = facts.events[scan.event_id]
+    planner.take_head(event, scan.scanned_at_canonical, scan.day, scan.gate_id)
+    changes: dict[str, object] = {"ticket_code": scan.ticket_code, "reason": new.reason}
+    entry = NewAuditEntry(caller, "admission_annulled", "Scan", scan_id, changes)
+    await commit_history(tx, caller, planner.plan(), entries=[entry])
+    tx.publish(occupancy_topic(tx.organization_id, scan.event_id), recounted(scan.event_id))
 
 
 async def move_ticket(
@@ -129,7 +152,9 @@ async def _move_ticket(
         if ticket.status not in ("active", "scanned", "used"):
             raise TicketNotValid(status=ticket.status)
         history = facts.histories.get(ticket.id, ())
-        annulled = history[:0] if new.to == "used" else history
+        # Whoever was let in with it at another event is there whatever becomes of the ticket.
+        here = [each for each in history if each.event_id == ticket.event_id]
+        annulled = [] if new.to == "used" else here
         if ticket.status == new.to and not annulled:
             return
         action = "ticket_marked_used" if new.to == "used" else "ticket_reset"
@@ -156,10 +181,10 @@ async def _change(
     is judged anew, as if they had never been, so it does not matter when they were annulled."""
     gone = {each.id for each in annulled}
     if annulled:
-        await scans.insert_annulments(tx, list(gone), ticket.id, ticket.event_id, by)
+        await scans.insert_annulments(tx, list(gone), ticket.id, annulled[0].event_id, by)
     before = facts.histories.get(ticket.id, ())
     after = [each for each in before if each.id not in gone]
-    planner = HistoryPlanner(facts.conflicts, facts.checkpointed, iter(new_id, None), tx.now)
+    planner = HistoryPlanner(facts, iter(new_id, None), tx.now)
     event = facts.events[ticket.event_id]
     frozen = frozen_prefix(before, gone)
     planner.change(ticket, event, before, after, frozen, is_locked=True, status=status)
@@ -167,8 +192,9 @@ async def _change(
     forget_last_scans(tx, [ticket.code])
     for gate_id in {each.gate_id for each in annulled}:
         tx.publish(gate_topic(gate_id), corrected(ticket.id, ticket.code))
-    topic = occupancy_topic(tx.organization_id, ticket.event_id)
-    tx.publish(topic, corrected(ticket.id, ticket.code))
+    for event_id in {ticket.event_id, *(each.event_id for each in annulled)}:
+        topic = occupancy_topic(tx.organization_id, event_id)
+        tx.publish(topic, corrected(ticket.id, ticket.code))
 
 
 def _id(caller: Caller) -> UUID:

@@ -44,7 +44,7 @@ from voelgoed.scanning.model.sync import SIGNED_SCANS_MAX
 from voelgoed.scanning.model.sync_facts import SyncQuestion
 from voelgoed.scanning.rules.batches import failing_device, revoked_device
 from voelgoed.scanning.rules.deliveries import A, Delivery
-from voelgoed.scanning.rules.device_clock import ClockMeasurement, clock_of, last_measurement
+from voelgoed.scanning.rules.device_clock import read_clock
 from voelgoed.scanning.rules.messages import (
     batch_synced,
     batch_topic,
@@ -144,8 +144,7 @@ class SyncPipeline:
             raise DeviceMismatch()
         device = await self._admit(proven, f"sync:{delivery.form}:{delivery.device_id}", limit)
         now = self._database.clock.now()
-        known = last_measurement(device) if measured is None else ClockMeasurement(measured, now)
-        clock = clock_of(delivery.claimed, known, now)
+        clock = read_clock(device, delivery.claimed, measured, now)
         request = SyncRequest(
             id=new_id(),
             caller=proven.caller,

@@ -138,7 +138,8 @@ async def send_heartbeat(data: JSONBody[Heartbeat], call: Given[Call]) -> Data[S
 @device_post("/api/scanning/key-rotations", status=201)
 async def rotate_device_key(data: JSONBody[KeyRotation], call: Given[Call]) -> Data[NewKey]:
     """Gives a device its next key. The present one is worthless from then on, except to ask again
-    under the same `rotation_id` for five minutes, should the answer get lost."""
+    under the same `rotation_id` for five minutes, should the answer get lost.
+    Asked again with the next key, it is the same key."""
     return Data(await own_device.rotate_key(call.database, call.master_key, device_of(call), data))
 
 

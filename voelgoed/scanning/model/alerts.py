@@ -37,7 +37,7 @@ AlertKind = Literal[
     "impossible_rate",
 ]
 Severity = Literal["low", "high", "critical"]
-SubjectType = Literal["ticket", "gate", "device", "event"]
+SubjectType = Literal["ticket", "gate", "device", "event", "batch"]
 AlertState = Literal["open", "acknowledged", "resolved"]
 
 
@@ -72,7 +72,8 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     occurrences: int
     """How many times it happened, each one counted."""
     details: dict[str, object]
-    """The details of the last time; where it happened several times at once, `occasions` lists each."""
+    """The details of the last time; where it happened several times at once, `occasions` lists each. About a
+    ticket, `occasions` lists every time."""
     first_at: datetime
     last_at: datetime
     reviewed_by_id: UUID | None

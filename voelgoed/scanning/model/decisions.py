@@ -111,6 +111,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     """The moment of the last entry; None before the first."""
     inside_day: str | None
     """The event's day on which they came in, if nobody saw them leave since."""
+    inside_gate_id: UUID | None = None
+    """The gate by which they came in, if nobody saw them leave since."""
     irregular: int = 0
     """The number of people inside with the ticket who had no right to come in."""
     left_at: datetime | None = None

@@ -1,5 +1,6 @@
 """The devices at the gates, how they become ours, and what they say of themselves."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
@@ -23,6 +24,15 @@ Percent = Annotated[int, Meta(ge=0, le=100)]
 VERSION_MAX = 2**53
 """The largest integer that every client language represents exactly."""
 ManifestVersion = Annotated[int, Meta(ge=0, le=VERSION_MAX)]
+
+
+class ClockPeriod(msgspec.Struct, frozen=True, kw_only=True):
+    """A time during which a device's clock was wrong by the same."""
+
+    since: datetime
+    """When that was measured first."""
+    offset_s: float
+    """The server's time minus the device's."""
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +62,8 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     manifest_version: int | None
     clock_offset_seconds: float | None
     clock_measured_at: datetime | None
+    clock_periods: Sequence[ClockPeriod] = ()
+    """What was measured of its clock since it was paired, from one jump to the next."""
     last_sync_at: datetime | None
     version: int
     created_at: datetime

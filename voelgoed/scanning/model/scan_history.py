@@ -37,6 +37,9 @@ class HistoryScan(Passage, frozen=True, kw_only=True):
     """What the device decided alone; None where it asked."""
     resolution: Resolution | None
     """The resolution of the scan until now; None while it is new."""
+    issue: int | None = None
+    """Which barcode was shown with a scan that claimed a moment that was yet to come. None where its moment
+    had come when it arrived, or a code was typed."""
 
 
 class HistoryState(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +55,8 @@ class HistoryState(msgspec.Struct, frozen=True, kw_only=True):
     """The last entry, whether it counts or not."""
     unmatched: tuple[HistoryScan, ...] = ()
     """Irregular entries that are in no conflict."""
+    is_elsewhere: bool = False
+    """Somebody was let in with the ticket at another event than its own."""
     last_scan: HistoryScan | None = None
     """The last scan that the state is made of; None at the beginning."""
 

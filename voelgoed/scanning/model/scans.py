@@ -17,7 +17,9 @@ Source = Literal["online", "supervisor", "offline_sync", "recovered"]
 """`recovered`: from a file of what a device could not send."""
 Doubt = Literal["before_pairing", "from_future", "after_revocation"]
 """The reason to doubt the moment of a scan that was recovered from a file."""
-UnverifiedCause = Literal["foreign_gate", "before_assignment", "outside_event_time", "from_future"]
+UnverifiedCause = Literal[
+    "foreign_gate", "before_assignment", "outside_event_time", "clock_changed", "from_future"
+]
 """Why a scan that a device brings waits for review, in the order in which it is asked."""
 PRESENTED_MAX = 300
 """Characters. No code or barcode of ours has as many."""
@@ -98,6 +100,8 @@ class ScanDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     is_signed: bool | None = None
     """Whether that signature is the device's, for a scan from a file."""
     doubts: list[Doubt] = []
+    issue: int | None = None
+    """Which barcode was shown, where the scan claimed a moment that was yet to come: it may be replaced before."""
     unverified: UnverifiedCause | None = None
     """Why it waits for review; None where it counts."""
 

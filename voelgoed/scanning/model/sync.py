@@ -11,7 +11,7 @@ from voelgoed.infra.shapes import DeviceRequest, Moment, SentId
 from voelgoed.scanning.model.decisions import Direction
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.scan_history import ConflictKind, ConflictSeverity
-from voelgoed.scanning.model.scans import Presented
+from voelgoed.scanning.model.scans import Presented, UnverifiedCause
 
 SCANS_MAX = 10_000
 SIGNED_SCANS_MAX = 50
@@ -72,6 +72,13 @@ class FoundConflict(msgspec.Struct, frozen=True, kw_only=True):
     severity: ConflictSeverity
 
 
+class UnverifiedScan(msgspec.Struct, frozen=True, kw_only=True):
+    """It is kept here, counts for nothing yet, and waits for somebody to review it."""
+
+    scan_id: str
+    reason: UnverifiedCause
+
+
 class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     sync_batch_id: str
     status: BatchStatus
@@ -81,6 +88,8 @@ class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Always empty: a scan that is sent again is processed, once."""
     rejected: list[RejectedScan]
     conflicts: list[FoundConflict]
+    unverified: list[UnverifiedScan] = []
+    """Of the processed scans those that wait for review, and why."""
     offset_seconds: float
     """The offset by which the moments were corrected."""
     measured_offset_seconds: float | None
@@ -96,8 +105,8 @@ class QueuedScan(DeviceRequest):
     """The code, as somebody types it, or the whole text of the barcode."""
     scanned_at: Moment
     offline_id: OfflineId | None = None
-    """Made by the device, a UUID or any text of its own. Left out, it is made of device, gate, code and
-    moment, so that the same scan sent again is the same."""
+    """Made by the device, a UUID or any text of its own. Left out, it is made of device, direction,
+    code and moment, so that the same scan sent again is the same."""
     gate_id: GateName | None = None
     """Left out: where the device is."""
     direction: Direction = "entry"
@@ -115,10 +124,15 @@ class OfflineBatch(DeviceRequest):
 
 class BatchError(msgspec.Struct, frozen=True, kw_only=True):
     offline_id: str
+    index: int | UnsetType = UNSET
+    """The place of the scan in the request, counted from 0: one that was sent without an id has only that. Left
+    out in the answer to a batch that is sent again, if places were not kept yet when it was first sent."""
     ticket_code: str
     reason: str
     """Why nobody should have been let through; or why it is not kept here at all."""
     is_kept: bool
+    unverified: UnverifiedCause | UnsetType = UNSET
+    """Why it waits for review; left out where it does not."""
     last_scan_at: datetime | UnsetType = UNSET
 
 
@@ -163,5 +177,7 @@ class BatchSync(msgspec.Struct, frozen=True, kw_only=True):
     offset_seconds: float
     processed_scan_ids: list[UUID]
     synced_at: datetime
+    waiting_elsewhere: list[UUID] = []
+    """The other events at whose gates its scans that wait for review say they were made."""
     state: RecoveryState | None = None
     """Whether somebody has reviewed a delivery that was recovered from a file."""

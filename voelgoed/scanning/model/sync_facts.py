@@ -9,7 +9,7 @@ import msgspec
 from voelgoed.infra.shapes import EARLIEST
 from voelgoed.scanning.model.conflicts import Conflict
 from voelgoed.scanning.model.decisions import EventFacts, Reason
-from voelgoed.scanning.model.devices import DeviceAssignment
+from voelgoed.scanning.model.devices import ClockPeriod, DeviceAssignment
 from voelgoed.scanning.model.scan_history import HistoryScan, HistoryState, Resolution
 from voelgoed.scanning.model.scans import Scan
 from voelgoed.scanning.model.stations import ScanningDevice, ScanningGate
@@ -131,6 +131,8 @@ class SyncSuccess(msgspec.Struct, frozen=True, kw_only=True):
     key_version: int
     offset_s: float | None
     """The offset of its clock, measured with the delivery; None where the device sent no time."""
+    periods: Sequence[ClockPeriod] | None = None
+    """What is known of its clock by now; None where the delivery added nothing."""
 
 
 class DeliveryOrigin(msgspec.Struct, frozen=True, kw_only=True):

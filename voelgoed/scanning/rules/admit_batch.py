@@ -368,7 +368,9 @@ class _Batch:
         if ticket.kept.irregular:
             self._contested.setdefault(ticket.kept.id, []).append(scan.id)
         if is_entry:
-            if scan.details.overridden is None and kept.hard_capacity_limit is not None:
+            is_added = not before.is_inside or before.last_gate_id != kept.id
+            is_asked = scan.details.overridden is None and kept.hard_capacity_limit is not None
+            if is_asked and is_added:
                 self._capacity.let_in(kept.event_id, kept.id, day, self._left_for(kept, day))
             ticket.attendance = come_in(before, at, kept.id, day)
             ticket.last_gate_name = kept.name

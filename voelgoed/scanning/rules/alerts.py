@@ -9,6 +9,8 @@ from voelgoed.scanning.model.alerts import Alert, AlertKind, Suspicion
 
 OCCASIONS_MAX = 10_000
 """The newest are listed; the count is exact. No delivery has more scans."""
+LISTED_KINDS: tuple[AlertKind, ...] = ("invalid_admission", "double_entry")
+"""Whoever looks at these looks at each person: what is repeated is added to the list."""
 
 
 def merge_suspicions(suspicions: Iterable[Suspicion]) -> list[Suspicion]:

@@ -10,7 +10,7 @@ import msgspec
 from voelgoed.scanning.model.alerts import AlertKind, Suspicion
 from voelgoed.scanning.model.stations import ScanningGate
 from voelgoed.scanning.model.sync import BatchSync
-from voelgoed.scanning.rules.device_clock import DeviceClock
+from voelgoed.scanning.rules.device_clock import DeviceClock, jump_details
 from voelgoed.scanning.rules.fraud import SEVERITY, SUBJECT
 from voelgoed.scanning.rules.invalid_admissions import (
     InvalidAdmission,
@@ -66,6 +66,8 @@ def _of_delivery(facts: BatchFacts) -> Iterator[Suspicion]:
     if facts.clock.gap is not None:
         gap_s = round(facts.clock.gap.total_seconds())
         yield _about(facts, "clock_manipulation", gap_seconds=gap_s)
+    if (jump := jump_details(facts.clock.change)) is not None:
+        yield _about(facts, "clock_skew", **jump)
     if facts.clock.is_unmeasured:
         claimed_s = round(facts.clock.offset.total_seconds())
         yield _about(facts, "clock_skew", claimed_seconds=claimed_s)
@@ -79,7 +81,8 @@ def _of_scans(facts: BatchFacts) -> Iterator[Suspicion]:
     new = [each for each in results if each.is_new]
     if forged := sum(each.is_forged for each in new):
         yield _about_scans(facts, "forged_barcode", forged)
-    if unknown := sum(each.ticket is None and not each.is_forged for each in new):
+    learnt = (each for each in results if each.is_learnt)
+    if unknown := sum(each.ticket is None and not each.is_forged for each in learnt):
         yield _about_scans(facts, "ticket_not_found", unknown)
     errors = Counter(each.refusal.code for each in results if each.refusal is not None)
     for error, count in sorted(errors.items()):

@@ -94,6 +94,13 @@ def judge_stateless(case: Case) -> Reason | None:
     return _first(_STATELESS_CHECKS, case, ticket)
 
 
+def judge_ticket(case: Case, ticket: TicketFacts) -> Reason | None:
+    """What is against it because of the ticket and its barcode, as they were at that moment, and of them alone."""
+    if case.attempt.direction == "exit":
+        return None
+    return _revoked(case, ticket) or _not_valid(case, ticket)
+
+
 def judge_history(case: Case, ticket: TicketFacts) -> Reason | None:
     """The reason against it from earlier scans, and from those alone."""
     if case.attempt.direction == "exit":
@@ -220,6 +227,9 @@ def _came_too_often(case: Case, ticket: TicketFacts) -> Reason | None:
 
 
 def _gate_is_full(case: Case, ticket: TicketFacts) -> Reason | None:
+    """A person who counts as inside by this gate adds nobody there by coming again."""
+    if case.history.inside_gate_id == case.gate.id:
+        return None
     most = case.gate.hard_capacity_limit
     return "gate_at_capacity" if most is not None and case.gate.inside >= most else None
 

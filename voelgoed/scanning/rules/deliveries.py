@@ -40,8 +40,9 @@ from voelgoed.scanning.model.sync import (
     SignedScan,
     SyncAnswer,
     TimestampRange,
+    UnverifiedScan,
 )
-from voelgoed.scanning.rules.device_clock import DeviceClock, canonical
+from voelgoed.scanning.rules.device_clock import DeviceClock, canonical, is_contradicted
 from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult
 from voelgoed.scanning.rules.presented import read_presented
 from voelgoed.scanning.rules.recovery import fields_of
@@ -166,6 +167,11 @@ class SignedDelivery(Delivery[SyncAnswer]):
                 )
                 for each in conflicts
             ],
+            unverified=[
+                UnverifiedScan(scan_id=each.scan.sent_id, reason=each.unverified)
+                for each in kept
+                if each.unverified is not None
+            ],
             offset_seconds=clock.offset.total_seconds(),
             measured_offset_seconds=None
             if self._measured is None
@@ -184,6 +190,7 @@ def read_signed(
 ) -> OfflineScan:
     given = scan.ticket_code or ""
     scanned_at = _moment(scan.scanned_at)
+    at = canonical(scanned_at, clock)
     return OfflineScan(
         scan_id=_id(scan.scan_id),
         sent_id=scan.scan_id,
@@ -196,8 +203,9 @@ def read_signed(
         gate=_gate(scan.gate_id),
         direction=scan.direction,
         scanned_at=scanned_at,
-        at=canonical(scanned_at, clock),
+        at=at,
         tolerance=clock.tolerance,
+        contradicts_clock=is_contradicted(at, clock),
         outcome=scan.outcome,
         refusal=refusal,
         signature=scan.signature,
@@ -246,6 +254,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
             scanned_at=scan.scanned_at,
             at=at,
             tolerance=clock.tolerance,
+            contradicts_clock=is_contradicted(at, clock),
             outcome=scan.outcome,
             refusal_if_new=TimestampOutOfRange(_FAR_OFF) if is_far_off else None,
         )
@@ -266,7 +275,7 @@ class OfflineDelivery(Delivery[BatchAnswer]):
         clock: DeviceClock,
         now: datetime,
     ) -> BatchAnswer:
-        errors = [_error(each) for each in results if not each.is_good]
+        errors = [_error(index, each) for index, each in enumerate(results) if not each.is_good]
         reasons = Counter(each.reason for each in errors)
         duplicates = sum(reasons[reason] for reason in REASONS_OF_HISTORY)
         missing = reasons["ticket_not_found"]
@@ -293,14 +302,16 @@ class OfflineDelivery(Delivery[BatchAnswer]):
 _FAR_OFF = "This was scanned more than 24 hours ago, or is yet to come; export it to a file."
 
 
-def _error(result: SyncResult) -> BatchError:
+def _error(index: int, result: SyncResult) -> BatchError:
     refusal, resolution, ticket = result.refusal, result.resolution, result.ticket
     reason = refusal.code if refusal else (resolution and resolution.reason) or ""
     return BatchError(
         offline_id=result.scan.sent_id,
+        index=index,
         ticket_code=ticket.code if ticket else result.scan.given,
         reason=reason,
         is_kept=refusal is None,
+        unverified=result.unverified or msgspec.UNSET,
         last_scan_at=result.winner.scanned_at_canonical if result.winner else msgspec.UNSET,
     )
 
@@ -310,9 +321,11 @@ def id_of(scan: QueuedScan, device: Device) -> UUID:
     of the device and the name that it gave to the scan, else one made of what the scan is."""
     given = scan.offline_id
     if given is None:
-        # The gate as it was sent: where the device is now may change before it sends the scan again.
-        gate, code = scan.gate_id or "", scan.ticket_code.strip()
-        given = f"{gate} {scan.direction} {code} {scan.scanned_at.isoformat()}"
+        # Without the gate: a device is at one at a moment, however it names it, or leaves it out.
+        text = scan.ticket_code.strip()
+        presented = read_presented(text)
+        code = text if presented is None or presented.barcode_hash else presented.code
+        given = f"{scan.direction} {code} {scan.scanned_at.astimezone(UTC).isoformat()}"
     elif _UUID.match(given):
         return _id(given)
     return uuid5(device.id, given)

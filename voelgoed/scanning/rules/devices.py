@@ -22,22 +22,25 @@ ROTATION_GRACE = timedelta(minutes=5)
 
 
 def rotated(device: Device, key_version: int, rotation_id: UUID, now: datetime) -> Device | None:
-    """The device with its next key: a new one, or the one that was given under this rotation id and
-    perhaps never arrived; None where the caller may have neither. A copy of the old key does not
-    know the id, so of all who have the key one gets the next, and the others find that they do
-    not."""
-    if device.key_version == key_version:
-        # Its `updated_at` stays: since then its errors are counted, and it may not forget them itself.
-        return msgspec.structs.replace(
-            device,
-            key_version=key_version + 1,
-            key_rotated_at=now,
-            rotation_demanded_at=None,
-            rotation_id=rotation_id,
-            version=device.version + 1,
-        )
-    is_given = device.key_version == key_version + 1 and device.rotation_id == rotation_id
-    return device if is_given and now - device.key_rotated_at <= ROTATION_GRACE else None
+    """With the key that the caller may have next: another, or the one that was given under this id, which
+    perhaps never arrived, and is given again to the old key and to itself. None: neither. Who copied the old
+    key does not know the id, so of all who have it one gets the next, and the others find that they do not."""
+    is_repeated = (
+        device.rotation_id == rotation_id and now - device.key_rotated_at <= ROTATION_GRACE
+    )
+    if is_repeated and device.key_version in (key_version, key_version + 1):
+        return device
+    if device.key_version != key_version:
+        return None
+    # Its `updated_at` stays: since then its errors are counted, and it may not forget them itself.
+    return msgspec.structs.replace(
+        device,
+        key_version=key_version + 1,
+        key_rotated_at=now,
+        rotation_demanded_at=None,
+        rotation_id=rotation_id,
+        version=device.version + 1,
+    )
 
 
 def refusal_to_scan(device: Device | ScanningDevice, key_version: int) -> DeviceInactive | None:

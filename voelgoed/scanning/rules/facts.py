@@ -89,6 +89,7 @@ def history_of(attendance: Attendance | None) -> History:
         entries_by_day={day: attendance.day_entries},
         last_scanned_at=attendance.last_scanned_at,
         inside_day=day if attendance.is_inside else None,
+        inside_gate_id=attendance.last_gate_id if attendance.is_inside else None,
         irregular=irregular,
         left_at=None if attendance.is_inside else attendance.last_exit_at,
     )

@@ -17,10 +17,11 @@ from voelgoed.scanning.model.scan_history import (
     JudgedHistory,
     Ruling,
 )
-from voelgoed.scanning.model.sync_facts import RecordedScan
+from voelgoed.scanning.model.sync_facts import RecordedScan, SyncFacts
 from voelgoed.scanning.rules.conflicts import clashes_of, conflict_changes
 from voelgoed.scanning.rules.facts import attendance_of, ticket_facts
 from voelgoed.scanning.rules.reconcile import reconcile
+from voelgoed.scanning.rules.synced import by_now
 from voelgoed.scanning.rules.tally import Tally
 from voelgoed.ticketing.model.admissions import Attendance, ScannedTicket
 from voelgoed.ticketing.model.tickets import TicketStatus
@@ -46,21 +47,17 @@ class HistoryPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The states of tickets with very many scans, by ticket."""
     resets: list[KnownReset]
     """The moments at which the venues were last declared empty, as far as this plan knows."""
+    ahead: dict[UUID, datetime]
+    """The moments of new scans that claim one which is yet to come, by the scans' ids: they are judged once
+    more when it has come."""
 
 
 class HistoryPlanner:
     """Collects the changes of several tickets into one plan."""
 
-    def __init__(
-        self,
-        conflicts: Iterable[Conflict],
-        checkpointed: Collection[UUID],
-        new_ids: Iterator[UUID],
-        now: datetime,
-    ) -> None:
-        """`conflicts` are those that are known of the scans, `checkpointed` the tickets that have one."""
-        self._known = list(conflicts)
-        self._checkpointed = checkpointed
+    def __init__(self, facts: SyncFacts, new_ids: Iterator[UUID], now: datetime) -> None:
+        """`new_ids` are fresh ids for conflicts."""
+        self._facts = facts
         self._states: dict[UUID, HistoryState] = {}
         self._new_ids = new_ids
         self._now = now
@@ -69,6 +66,7 @@ class HistoryPlanner:
         self._clashes: list[Clash] = []
         self._codes: dict[UUID, str] = {}
         self._resets: dict[UUID, datetime] = {}
+        self._ahead: dict[UUID, datetime] = {}
         self._tally = Tally()
 
     def change(
@@ -90,6 +88,8 @@ class HistoryPlanner:
         facts = ticket_facts(ticket)
         if status is not None:
             facts = msgspec.structs.replace(facts, status=status)
+        reissues = self._facts.reissues.get(ticket.id, ())
+        after = [by_now(each, event, ticket, reissues) for each in after]
         judged = reconcile(event, facts, after, frozen, checkpoint)
         counted = [
             each for each in before if each.resolution and each.resolution.status == "admitted"
@@ -97,14 +97,23 @@ class HistoryPlanner:
         self._count(ticket, attendance_of(ticket), counted, -1)
         counts = [each.scan for each in judged.scans if each.resolution.status == "admitted"]
         self._count(ticket, judged.attendance, counts, 1)
+        self._count_elsewhere(ticket, before, after)
         seen = None if is_locked else ticket.seen
         self._attendance.append(msgspec.structs.replace(judged.attendance, seen=seen))
         self._rule(before, judged)
         self._clashes += clashes_of([*judged.scans, *judged.earlier])
-        if len(after) >= CHECKPOINT_AFTER or ticket.id in self._checkpointed:
+        if len(after) >= CHECKPOINT_AFTER or ticket.id in self._facts.checkpointed:
             self._states[ticket.id] = judged.state
         self._codes[ticket.id] = ticket.code
+        self._note_ahead(before, after)
         return judged
+
+    def _note_ahead(self, before: Iterable[HistoryScan], after: Iterable[HistoryScan]) -> None:
+        if ahead := [each for each in after if each.scanned_at_canonical >= self._now]:
+            known = {each.id for each in before}
+            self._ahead |= {
+                each.id: each.scanned_at_canonical for each in ahead if each.id not in known
+            }
 
     def _count(
         self,
@@ -128,15 +137,34 @@ class HistoryPlanner:
             )
             self._tally.change(inside, inside=sign)
         for heads in attendance.irregular:
+            if not heads.count:
+                continue
             inside = self._tally.presence(ticket.event_id, heads.day, heads.gate_id, heads.zone_id)
             self._tally.change(inside, inside=sign * heads.count, irregular=sign * heads.count)
 
-    def accept_without_ticket(
-        self, event: EventFacts, scan: RecordedScan, *, is_let_in: bool
+    def _count_elsewhere(
+        self, ticket: ScannedTicket, before: Iterable[HistoryScan], after: Iterable[HistoryScan]
     ) -> None:
-        """A scan that waited for review, of what is no ticket of the event: it stands as that, and whoever was
-        let in is inside."""
-        assert scan.day is not None
+        """People who were let in with the ticket at another event than its own."""
+        was, now = (
+            {
+                each.id: each
+                for each in scans
+                if each.event_id != ticket.event_id and each.is_let_in and each.direction == "entry"
+            }
+            for scans in (before, after)
+        )
+        for sign, scans, others in ((-1, was, now), (1, now, was)):
+            for each in scans.values():
+                if each.id not in others:
+                    event = self._facts.events[each.event_id]
+                    self._count_head(event, each.scanned_at_canonical, each.day, each.gate_id, sign)
+
+    def rule_without_ticket(
+        self, event: EventFacts, scan: RecordedScan, day: dt.date, *, is_let_in: bool
+    ) -> None:
+        """More is known of a scan of what is no ticket of ours: it stands as that, and whoever was let in is
+        inside."""
         ruling = Ruling(
             scan_id=scan.id,
             event_id=scan.event_id,
@@ -144,19 +172,28 @@ class HistoryPlanner:
             status="denied",
             reason_denied=scan.stateless_reason or "ticket_not_found",
             entry_number=None,
-            day=scan.day,
+            day=day,
         )
         self._rulings.append(ruling)
         if is_let_in and scan.direction == "entry":
-            self.add_head(event, scan.scanned_at_canonical, scan.day, scan.gate_id)
+            self.add_head(event, scan.scanned_at_canonical, day, scan.gate_id)
 
     def add_head(self, event: EventFacts, at: datetime, day: dt.date, gate_id: UUID) -> None:
-        """Somebody was let in with what is no ticket of the event: they are inside all the same, unless the
-        venue was declared empty since."""
+        """Somebody was let in with what is no ticket of the event: they are inside all the same."""
+        self._count_head(event, at, day, gate_id, 1)
+
+    def take_head(self, event: EventFacts, at: datetime, day: dt.date, gate_id: UUID) -> None:
+        """Nobody had been let in there, as it turns out."""
+        self._count_head(event, at, day, gate_id, -1)
+
+    def _count_head(
+        self, event: EventFacts, at: datetime, day: dt.date, gate_id: UUID, sign: int
+    ) -> None:
+        """Unless the venue was declared empty since."""
         self._note_resets(event)
         if all(reset < at for reset in event.resets):
             here = self._tally.presence(event.id, day, gate_id, None)
-            self._tally.change(here, inside=1, irregular=1)
+            self._tally.change(here, inside=sign, irregular=sign)
 
     def _note_resets(self, event: EventFacts) -> None:
         if event.resets:
@@ -182,7 +219,7 @@ class HistoryPlanner:
             self._rulings.append(ruling)
 
     def plan(self) -> HistoryPlan:
-        known = [each for each in self._known if each.ticket_id in self._codes]
+        known = [each for each in self._facts.conflicts if each.ticket_id in self._codes]
         changes = conflict_changes(known, self._clashes, self._new_ids, self._now)
         return HistoryPlan(
             attendance=self._attendance,
@@ -193,4 +230,5 @@ class HistoryPlanner:
             codes=self._codes,
             checkpoints=self._states,
             resets=[KnownReset(event_id, at) for event_id, at in self._resets.items()],
+            ahead=self._ahead,
         )

@@ -36,16 +36,24 @@ class WhoseDelivery(msgspec.Struct, frozen=True, kw_only=True):
 def invalid_admissions(
     found: Sequence[InvalidAdmission], delivery: WhoseDelivery, at: datetime
 ) -> list[Suspicion]:
-    """One for each person. Of very many tickets in one delivery there is one about the device instead, which
-    counts and lists everybody."""
+    """One for each person. Of very many tickets in one delivery there is one about the delivery instead, which
+    counts and lists everybody: another delivery has another list."""
     if len({each.ticket_id for each in found}) <= TICKETS_ALERTED_MAX:
-        return [_suspicion(each, "ticket", each.ticket_id, at) for each in found]
-    by_device = [_suspicion(each, "device", delivery.device_id, at) for each in found]
-    more = {"device_name": delivery.device_name, "batch_id": delivery.batch_id}
+        return each_by_ticket(found, at)
+    by_batch = [_suspicion(each, "batch", delivery.batch_id, at) for each in found]
+    more = {
+        "device_id": delivery.device_id,
+        "device_name": delivery.device_name,
+        "batch_id": delivery.batch_id,
+    }
     return [
         msgspec.structs.replace(each, details={**more, **each.details})
-        for each in merge_suspicions(by_device)
+        for each in merge_suspicions(by_batch)
     ]
+
+
+def each_by_ticket(found: Sequence[InvalidAdmission], at: datetime) -> list[Suspicion]:
+    return [_suspicion(each, "ticket", each.ticket_id, at) for each in found]
 
 
 def _suspicion(

@@ -28,6 +28,7 @@ from voelgoed.scanning.rules.own_scans import (
     OwnScans,
     history_with,
     inside_of,
+    is_inside_by,
     unknown_to,
 )
 from voelgoed.scanning.rules.presented import read_presented
@@ -71,7 +72,9 @@ def decide_offline(
         event=_event(register.manifest),
         gate=_gate(here, inside_of(register, here, own)),
         ticket=found.ticket,
-        history=known.history,
+        history=msgspec.structs.replace(
+            known.history, inside_gate_id=here.id if is_inside_by(register, known, here) else None
+        ),
     )
     return _decision(register, found, decide(case), known)
 

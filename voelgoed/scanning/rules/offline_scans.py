@@ -47,6 +47,8 @@ class OfflineScan(msgspec.Struct, frozen=True, kw_only=True):
     """The canonical moment, by the server's clock."""
     tolerance: timedelta
     """The error that this moment may have."""
+    contradicts_clock: bool = False
+    """By what was measured, the device's clock was another at that moment."""
     outcome: Outcome
     refusal: Refusal | None = None
     """Why the scan is not accepted, so that it stays on the device; None where it is."""
@@ -76,6 +78,7 @@ class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
     gate: ScanningGate | None = None
     is_forged: bool = False
     unverified: UnverifiedCause | None = None
+    """Why it waits for review, new or known; None where it counts, or somebody has rejected it."""
     stateless_reason: Reason | None = None
     resolution: Resolution | None = None
     winner: HistoryScan | None = None

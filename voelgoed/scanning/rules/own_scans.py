@@ -93,12 +93,12 @@ def inside_of(register: Register, gate: ManifestGate, own: OwnScans) -> int:
         unknown = unknown_to(manifest, entry, scans)
         if unknown:
             before, after = (history_with(manifest, entry, some) for some in ([], unknown))
-            inside += _is_inside(register, after, gate)
-            inside -= _is_inside(register, before, gate)
+            inside += is_inside_by(register, after, gate)
+            inside -= is_inside_by(register, before, gate)
     return max(inside, 0)
 
 
-def _is_inside(register: Register, known: OwnHistory, gate: ManifestGate) -> bool:
+def is_inside_by(register: Register, known: OwnHistory, gate: ManifestGate) -> bool:
     """Whether the ticket's holder is inside by this gate, since whatever day."""
     is_inside = known.history.inside_day is not None
     return is_inside and register.gates.get(known.last_gate or "") is gate

@@ -2,7 +2,7 @@
 
 A scan counts at gates of an event to which its device was assigned at that moment, within the event's
 time. Whatever else a device brings is kept, is no entry, and waits for somebody to review it. The answer
-follows from the scan, the assignments and the event; only a moment in the future needs to be compared
+follows from the scan, the assignments, the event and what was measured of the device's clock; only a moment in the future needs to be compared
 with the arrival, and it is asked last.
 """
 
@@ -32,6 +32,8 @@ class ScanOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """The error that this moment may have."""
     direction: Direction
     received_at: datetime
+    contradicts_clock: bool = False
+    """By what was measured, the device's clock was another at that moment."""
 
 
 def unverified_cause(
@@ -45,6 +47,8 @@ def unverified_cause(
         return "before_assignment" if is_early else "foreign_gate"
     if not _is_in_event_time(origin, event):
         return "outside_event_time"
+    if origin.contradicts_clock:
+        return "clock_changed"
     if is_from_future(origin.at, origin.tolerance, origin.received_at):
         return "from_future"
     return None

@@ -1,7 +1,8 @@
 """A ticket's scan history: its scans judged in their canonical order, whenever they became known.
 
 What counts is who was let through at the gate. Whoever was let in and should not have been does not count
-as an entry, but is inside: an irregular entry. Whoever was turned away never counts, whatever the rule would
+as an entry, but is inside: an irregular entry, or a person at another event than the ticket's own, where the
+history is not about who is inside. Whoever was turned away never counts, whatever the rule would
 have said: nobody came in.
 
 The judgement is a fold: a state, then one scan after the other. It follows from the set of scans and from
@@ -21,7 +22,6 @@ from voelgoed.scanning.model.decisions import (
     REASONS_OF_HISTORY,
     Attempt,
     EventFacts,
-    GateFacts,
     Reason,
     TicketFacts,
 )
@@ -48,16 +48,12 @@ from voelgoed.scanning.rules.facts import (
     without_head,
 )
 from voelgoed.scanning.rules.outcomes import reason_of
-from voelgoed.scanning.rules.synced import lasting
+from voelgoed.scanning.rules.synced import ANY_GATE, lasting
 from voelgoed.ticketing.model.admissions import Attendance
 from voelgoed.ticketing.model.tickets import TicketStatus
 
 P = TypeVar("P", bound=Passage)
 NOBODY = UUID(int=0)
-_ANY_GATE = GateFacts(
-    id=UUID(int=0), status="open", allowed_zones=None, hard_capacity_limit=None, inside=0
-)
-"""What is against a scan because of its gate is found by the stateless checks."""
 
 
 def in_order(passages: Iterable[P]) -> list[P]:
@@ -168,16 +164,17 @@ def _step(
         return JudgedScan(scan, resolution, winner), (), state
     if winner is None and _is_somebody_else(event, ticket, state, scan):
         winner = state.last_let_in
-    return JudgedScan(scan, resolution, winner), (), _irregular(state, scan, winner, resolution)
+    after = _irregular(event, state, scan, winner, resolution)
+    return JudgedScan(scan, resolution, winner), (), after
 
 
 def _is_somebody_else(
     event: EventFacts, ticket: TicketFacts, state: HistoryState, scan: HistoryScan
 ) -> bool:
     """Whether who comes in irregularly is another person than whoever came before: somebody is inside with
-    the ticket, or could not have come again so soon."""
+    the ticket, or could not have come again so soon. At another event nobody is seen leaving."""
     attendance = state.attendance
-    if attendance.is_inside or attendance.irregular:
+    if attendance.is_inside or attendance.irregular or state.is_elsewhere:
         return True
     return _judge_history(event, ticket, state.everybody, scan) is not None
 
@@ -187,7 +184,7 @@ def _judge_history(
 ) -> Reason | None:
     attempt = Attempt(at=scan.scanned_at_canonical, direction=scan.direction, issue=None)
     history = history_of(attendance)
-    case = Case(attempt=attempt, event=event, gate=_ANY_GATE, ticket=ticket, history=history)
+    case = Case(attempt=attempt, event=event, gate=ANY_GATE, ticket=ticket, history=history)
     return judge_history(case, ticket)
 
 
@@ -223,18 +220,26 @@ def _admitted(state: HistoryState, scan: HistoryScan, *, is_second: bool) -> His
         everybody=attendance if is_second else everybody,
         last_entry=scan,
         last_let_in=scan,
+        is_elsewhere=state.is_elsewhere,
     )
 
 
 def _irregular(
-    state: HistoryState, scan: HistoryScan, winner: HistoryScan | None, resolution: Resolution
+    event: EventFacts,
+    state: HistoryState,
+    scan: HistoryScan,
+    winner: HistoryScan | None,
+    resolution: Resolution,
 ) -> HistoryState:
     kept = msgspec.structs.replace(scan, resolution=resolution)
+    attendance, is_elsewhere = state.attendance, scan.event_id != event.id
+    if not is_elsewhere:
+        at = scan.scanned_at_canonical
+        attendance = come_in_irregularly(attendance, _heads_at(scan), at)
     return msgspec.structs.replace(
         state,
-        attendance=come_in_irregularly(
-            state.attendance, _heads_at(scan), scan.scanned_at_canonical
-        ),
+        attendance=attendance,
+        is_elsewhere=state.is_elsewhere or is_elsewhere,
         everybody=_after(state.everybody, scan),
         last_let_in=scan,
         unmatched=state.unmatched if winner else (*state.unmatched, kept),

@@ -1,17 +1,18 @@
 """The checks of scans that come from a file and not from the device itself."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID, uuid5
 
 import msgspec
 
 from voelgoed.scanning.model.alerts import AlertKind, Suspicion
+from voelgoed.scanning.model.decisions import EventFacts, Reason
 from voelgoed.scanning.model.devices import Device
 from voelgoed.scanning.model.outcomes import Outcome
 from voelgoed.scanning.model.recoveries import Imported
-from voelgoed.scanning.model.scan_history import HistoryScan
+from voelgoed.scanning.model.scan_history import HistoryScan, JudgedHistory
 from voelgoed.scanning.model.scans import Doubt
 from voelgoed.scanning.model.sync import SignedScan
 from voelgoed.scanning.model.sync_facts import RecordedScan, SyncFacts
@@ -109,7 +110,7 @@ def accept_scans(
     """Scans that waited for review count from now on, as if the device had just delivered them. What a file
     brought and the device did not sign never counts: nobody vouches for it. `did` is what devices did where
     we had answered the scan already; they may not have heard us in time."""
-    planner = HistoryPlanner(facts.conflicts, facts.checkpointed, new_ids, now)
+    planner = HistoryPlanner(facts, new_ids, now)
     learnt: dict[UUID, dict[UUID, HistoryScan]] = {}
     invalid: list[InvalidAdmission] = []
     for scan_id in scan_ids:
@@ -118,28 +119,43 @@ def accept_scans(
             continue
         if (waiting := facts.unreviewed.get(scan_id)) is not None:
             learnt.setdefault(waiting.ticket_id, {})[scan_id] = waiting
-            invalid += _invalid(known)
-        elif known.ticket_id is None or known.stateless_reason == "wrong_event":
-            planner.accept_without_ticket(
-                facts.events[known.event_id], known, is_let_in=known.outcome == "valid"
+        elif known.ticket_id is None and known.day is not None:
+            planner.rule_without_ticket(
+                facts.events[known.event_id], known, known.day, is_let_in=known.outcome == "valid"
             )
-            invalid += _invalid(known)
     for scan_id, outcome in did.items():
         if (corrected_scan := _corrected(scan_id, outcome, facts)) is not None:
             learnt.setdefault(corrected_scan.ticket_id, {})[scan_id] = corrected_scan
+        else:
+            _correct_without_ticket(scan_id, outcome, facts, planner)
     codes: list[str] = []
     for ticket in facts.tickets:
         if (news := learnt.get(ticket.id)) is not None:
             before = facts.histories.get(ticket.id, ())
             after = [*(each for each in before if each.id not in news), *news.values()]
             frozen = frozen_prefix(after, news)
-            planner.change(ticket, facts.events[ticket.event_id], before, after, frozen)
+            judged = planner.change(ticket, facts.events[ticket.event_id], before, after, frozen)
             codes.append(ticket.code)
+            invalid += _invalid_of(judged, news, facts, now)
     return AcceptedScans(planner.plan(), codes, invalid)
 
 
-def _invalid(scan: RecordedScan) -> list[InvalidAdmission]:
-    if scan.ticket_id is None or scan.stateless_reason is None or scan.outcome != "valid":
+def _invalid_of(
+    judged: JudgedHistory, accepted: Collection[UUID], facts: SyncFacts, now: datetime
+) -> list[InvalidAdmission]:
+    """Of the scans that were accepted. One whose moment is yet to come is judged once more then, and what it
+    has got against it until then is told then."""
+    found: list[InvalidAdmission] = []
+    for scan in (each.scan for each in judged.scans):
+        known = facts.known[scan.id] if scan.id in accepted else None
+        if known is not None and known.source != "online":
+            is_ahead = scan.scanned_at_canonical >= now
+            found += _invalid(known, known.stateless_reason if is_ahead else scan.stateless_reason)
+    return found
+
+
+def _invalid(scan: RecordedScan, reason: Reason | None) -> list[InvalidAdmission]:
+    if scan.ticket_id is None or reason is None or scan.outcome != "valid":
         return []
     return [
         InvalidAdmission(
@@ -147,7 +163,7 @@ def _invalid(scan: RecordedScan) -> list[InvalidAdmission]:
             ticket_id=scan.ticket_id,
             scan_id=scan.id,
             gate_name=scan.gate_name,
-            reason=scan.stateless_reason,
+            reason=reason,
         )
     ]
 
@@ -163,9 +179,24 @@ def _corrected(scan_id: UUID, outcome: Outcome, facts: SyncFacts) -> HistoryScan
     event = facts.events.get(known.event_id)
     if event is None or scan_id in facts.annulled:
         return None
-    day = day_of(event.days, known.scanned_at_canonical)
+    return corrected(known, known.ticket_id, outcome, _day(event, known))
+
+
+def _correct_without_ticket(
+    scan_id: UUID, outcome: Outcome, facts: SyncFacts, planner: HistoryPlanner
+) -> None:
+    known, is_let_in = facts.known.get(scan_id), outcome == "valid"
+    if known is None or known.source != "online" or known.ticket_id is not None:
+        return
+    event = facts.events.get(known.event_id)
+    if event is not None and scan_id not in facts.annulled and known.is_let_in != is_let_in:
+        planner.rule_without_ticket(event, known, _day(event, known), is_let_in=is_let_in)
+
+
+def _day(event: EventFacts, scan: RecordedScan) -> dt.date:
+    day = day_of(event.days, scan.scanned_at_canonical)
     assert day is not None
-    return corrected(known, known.ticket_id, outcome, dt.date.fromisoformat(day))
+    return dt.date.fromisoformat(day)
 
 
 def recovery_message(what: str, batch_id: UUID, device_id: UUID, scans: int) -> dict[str, object]:

@@ -217,10 +217,18 @@ def _batch(
         offset_seconds=request.clock.offset.total_seconds(),
         processed_scan_ids=[each.scan.scan_id for each in results if each.is_learnt],
         synced_at=now,
+        waiting_elsewhere=waiting_elsewhere(results, gate.event_id),
         state="unverified" if waits else None,
         fingerprint=request.delivery.fingerprint,
         answer=msgspec.json.encode(answer).decode(),
     )
+
+
+def waiting_elsewhere(results: Sequence[SyncResult], event_id: UUID) -> list[UUID]:
+    """The other events that scans which wait for review are about."""
+    waiting = (each.row for each in results if each.row is not None)
+    found = {each.event_id for each in waiting if each.reason_denied == "unverified"}
+    return sorted(found - {event_id})
 
 
 def stamped(answer: DeliveryAnswer, now: datetime, manifest_version: int | None) -> DeliveryAnswer:
@@ -253,6 +261,7 @@ def success_of(request: SyncRequest) -> SyncSuccess:
         device_id=request.device.id,
         key_version=request.key_version,
         offset_s=None if measured is None else measured.total_seconds(),
+        periods=request.clock.change and request.clock.change.periods,
     )
 
 
@@ -275,7 +284,7 @@ def audit_entries_of(planned: DeliveryPlan) -> list[NewAuditEntry]:
         "processed_count": batch.processed_count,
         "error_count": batch.error_count,
         "conflicts": len(planned.conflicts),
-        "unverified": sum(each.unverified is not None for each in planned.results),
+        "unverified": sum(each.is_new and each.unverified is not None for each in planned.results),
         "offset_seconds": batch.offset_seconds,
     }
     metadata: dict[str, object] = {

@@ -36,9 +36,9 @@ from voelgoed.scanning.rules.history_plan import HistoryPlan, HistoryPlanner
 from voelgoed.scanning.rules.offline_scans import OfflineScan, SyncResult
 from voelgoed.scanning.rules.provenance import ScanOrigin, assignment_at, unverified_cause
 from voelgoed.scanning.rules.reconcile import corrected, frozen_prefix, is_after, reconcile
-from voelgoed.scanning.rules.synced import at_sync, gate_at_sync, issue_then, status_then
+from voelgoed.scanning.rules.synced import at_sync, gate_at_sync, status_then
+from voelgoed.scanning.rules.ticket_index import TicketIndex
 from voelgoed.ticketing.model.admissions import ScannedTicket
-from voelgoed.ticketing.rules.barcode import read_barcode, verify_barcode
 
 
 class SyncedScansPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +75,8 @@ class _Judged:
     is_corrected: bool = False
     gate: ScanningGate | None = None
     ticket: ScannedTicket | None = None
+    issue: int | None = None
+    """Which barcode was shown with it, where its moment is yet to come."""
     is_forged: bool = False
     unverified: UnverifiedCause | None = None
     stateless_reason: Reason | None = None
@@ -94,9 +96,8 @@ class _Judgement:
         self._now = now
         self._source: Source = source
         self._by_id = {ticket.id: ticket for ticket in facts.tickets}
-        self._by_code = {ticket.code: ticket for ticket in facts.tickets}
-        self._by_hash = {ticket.barcode_hash: ticket for ticket in facts.tickets}
-        self._planner = HistoryPlanner(facts.conflicts, facts.checkpointed, new_ids, now)
+        self._index = TicketIndex(facts)
+        self._planner = HistoryPlanner(facts, new_ids, now)
         self._histories: dict[UUID, Sequence[JudgedScan]] = {}
         self._changed_codes: list[str] = []
         self._needs_whole = False
@@ -139,7 +140,7 @@ class _Judgement:
             raise ReplayedSignature()
 
     def _identity_of(self, scan: OfflineScan) -> tuple[UUID, str, Direction]:
-        ticket = self._ticket_of(scan)
+        ticket = self._index.ticket_of(scan)
         code = ticket.code if ticket else _kept_code(scan)
         return scan.device.id, code, scan.direction
 
@@ -149,7 +150,7 @@ class _Judgement:
             return False
         if self._identity_of(scan) != (known.device_id, known.ticket_code, known.direction):
             raise ScanIdReused()
-        judged.ticket = self._ticket_of(scan)
+        judged.ticket = self._index.ticket_of(scan)
         judged.resolution = known.resolution
         if known.id in self._facts.annulled:
             return True
@@ -159,6 +160,7 @@ class _Judgement:
             return True
         if known.scanned_at != scan.scanned_at:
             raise ScanIdReused()
+        judged.unverified = known.details.unverified if known.is_waiting else None
         if known.is_waiting and known.source == "recovered":
             self._vouch(judged, known)
         elif known.outcome != scan.outcome and not self._is_vouched_for(known, scan):
@@ -170,28 +172,46 @@ class _Judgement:
         happened at the gate."""
         event = self._facts.events.get(known.event_id)
         ticket = self._by_id.get(known.ticket_id) if known.ticket_id else None
-        if ticket is None or event is None or ticket.event_id != known.event_id:
+        if event is None:
             return
-        day = _day(event, known.scanned_at_canonical)
-        judged.learnt = corrected(known, ticket.id, judged.scan.outcome, day)
+        day, outcome = _day(event, known.scanned_at_canonical), judged.scan.outcome
+        if ticket is None:
+            self._correct_without_ticket(judged, known, event, day)
+            return
+        judged.learnt = corrected(known, ticket.id, outcome, day)
         if judged.learnt is not None:
             judged.is_corrected = True
             judged.gate = self._facts.gates.get(known.gate_id)
             judged.stateless_reason = judged.learnt.stateless_reason
 
+    def _correct_without_ticket(
+        self, judged: _Judged, known: RecordedScan, event: EventFacts, day: dt.date
+    ) -> None:
+        """We answered that nobody has such a ticket, and the device let somebody in."""
+        is_let_in = judged.scan.is_let_in
+        if known.ticket_id is not None or known.is_let_in == is_let_in:
+            return
+        judged.is_corrected = True
+        judged.gate = self._facts.gates.get(known.gate_id)
+        judged.stateless_reason = known.reason_denied
+        self._planner.rule_without_ticket(event, known, day, is_let_in=is_let_in)
+
     def _vouch(self, judged: _Judged, known: RecordedScan) -> None:
         """The device itself says what a file said for it, in which anybody could have changed what is not
         signed. It counts without a review, if it can have been made there and then."""
         scan, gate = judged.scan, self._facts.gates.get(known.gate_id)
-        if self._source == "recovered" or gate is None or self._cause(scan, gate) is not None:
+        if self._source == "recovered" or gate is None:
+            return
+        judged.unverified = self._cause(scan, gate)
+        if judged.unverified is not None:
             return
         judged.is_corrected = True
         judged.gate, judged.stateless_reason = gate, known.stateless_reason
         unreviewed = self._facts.unreviewed.get(known.id)
         if unreviewed is None:
-            self._planner.accept_without_ticket(
-                self._facts.events[known.event_id], known, is_let_in=scan.is_let_in
-            )
+            event = self._facts.events[known.event_id]
+            day = known.day or _day(event, known.scanned_at_canonical)
+            self._planner.rule_without_ticket(event, known, day, is_let_in=scan.is_let_in)
             judged.resolution = Resolution("denied", known.stateless_reason)
             return
         judged.learnt = msgspec.structs.replace(
@@ -206,8 +226,10 @@ class _Judgement:
         scan = judged.scan
         judged.gate = gate = self._gate_of(scan)
         event = self._facts.events[gate.event_id]
-        ticket, issue = self._find(judged)
-        judged.ticket, judged.day = ticket, _day(event, scan.at)
+        shown = self._index.find(scan)
+        ticket, issue = shown.ticket, shown.issue
+        judged.ticket, judged.day, judged.is_forged = ticket, _day(event, scan.at), shown.is_forged
+        judged.issue = issue if scan.at >= self._now else None
         judged.unverified = self._cause(scan, gate)
         judged.stateless_reason = judge_stateless(
             Case(
@@ -221,7 +243,7 @@ class _Judgement:
         if self._source == "recovered" or judged.unverified is not None:
             judged.resolution = Resolution("denied", "unverified")
             return
-        if ticket is not None and judged.stateless_reason != "wrong_event":
+        if ticket is not None:
             judged.learnt = HistoryScan(
                 id=scan.scan_id,
                 event_id=gate.event_id,
@@ -237,16 +259,20 @@ class _Judgement:
                 stateless_reason=judged.stateless_reason,
                 outcome=scan.outcome,
                 resolution=None,
+                issue=judged.issue,
             )
             return
         judged.resolution = Resolution("denied", judged.stateless_reason)
         if scan.is_let_in and scan.direction == "entry":
-            event = self._facts.events[gate.event_id]
             self._planner.add_head(event, scan.at, judged.day, gate.id)
 
     def _cause(self, scan: OfflineScan, gate: ScanningGate) -> UnverifiedCause | None:
         origin = ScanOrigin(
-            at=scan.at, tolerance=scan.tolerance, direction=scan.direction, received_at=self._now
+            at=scan.at,
+            tolerance=scan.tolerance,
+            direction=scan.direction,
+            received_at=self._now,
+            contradicts_clock=scan.contradicts_clock,
         )
         event = self._facts.events[gate.event_id]
         return unverified_cause(origin, event, self._facts.assignments.get(scan.device.id, ()))
@@ -259,32 +285,6 @@ class _Judgement:
         if gate is None:
             raise GateNotFound()
         return gate
-
-    def _ticket_of(self, scan: OfflineScan) -> ScannedTicket | None:
-        """By its id first, which is signed; then by what was read, or by its hash."""
-        if scan.ticket_id is not None and scan.ticket_id in self._by_id:
-            return self._by_id[scan.ticket_id]
-        if scan.presented is not None:
-            return self._by_code.get(scan.presented.code)
-        return self._by_hash.get(scan.barcode_hash) if scan.barcode_hash else None
-
-    def _find(self, judged: _Judged) -> tuple[ScannedTicket | None, int | None]:
-        """The ticket, and which of its barcodes was shown; None for a code that was typed."""
-        scan, ticket = judged.scan, self._ticket_of(judged.scan)
-        if ticket is None or scan.barcode_hash is None:
-            return ticket, None
-        if scan.barcode_hash == ticket.barcode_hash:
-            return ticket, ticket.issue
-        reissues = self._facts.reissues.get(ticket.id, ())
-        barcode = read_barcode(scan.presented.text) if scan.presented else None
-        if barcode is None:
-            return ticket, issue_then(ticket.issue, None, scan.at, reissues)
-        keys = dict(self._facts.keys.get(ticket.event_id, {}))
-        is_its_own = barcode.fields.ticket_id == ticket.id
-        if is_its_own and verify_barcode(barcode, ticket.event_id, keys):
-            return ticket, issue_then(ticket.issue, barcode.fields.issue, scan.at, reissues)
-        judged.is_forged = True
-        return None, None
 
     def _judge_histories(self, all_judged: Sequence[_Judged]) -> None:
         by_ticket: dict[UUID, dict[UUID, _Judged]] = {}
@@ -309,6 +309,7 @@ class _Judgement:
         for each in history:
             if (judged := news.get(each.scan.id)) is not None:
                 judged.resolution, judged.winner = each.resolution, each.winner
+                judged.stateless_reason = each.scan.stateless_reason
         if before or checkpoint:
             self._changed_codes.append(ticket.code)
         elif (last := history[-1]).resolution.status == "admitted":
@@ -324,7 +325,7 @@ class _Judgement:
                 judged.resolution, judged.winner = found.resolution, found.winner
             elif (twin := judged.twin) is not None:
                 judged.ticket, judged.winner = twin.ticket, twin.winner
-                judged.resolution = twin.resolution
+                judged.resolution, judged.unverified = twin.resolution, twin.unverified
 
     def _judged_scans(self, ticket: ScannedTicket | None) -> dict[UUID, JudgedScan]:
         if ticket is None:
@@ -392,6 +393,7 @@ class _Judgement:
                 signature=scan.signature,
                 is_signed=scan.is_signed,
                 doubts=list(scan.doubts),
+                issue=judged.issue,
                 unverified=judged.unverified,
             ),
             outcome=scan.outcome,

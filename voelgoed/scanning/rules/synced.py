@@ -2,20 +2,29 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from uuid import UUID
 
 import msgspec
 
 from voelgoed.events.model import EventStatus
 from voelgoed.scanning.model.decisions import (
     REASONS_THAT_PASS,
+    Attempt,
     EventFacts,
     GateFacts,
     Reason,
     TicketFacts,
 )
+from voelgoed.scanning.model.scan_history import HistoryScan
 from voelgoed.scanning.model.stations import ScanningGate
+from voelgoed.scanning.rules.decision import Case, foremost, judge_ticket
+from voelgoed.scanning.rules.facts import NOBODY_CAME, ticket_facts
 from voelgoed.ticketing.model.admissions import Reissued, ScannedTicket
 
+ANY_GATE = GateFacts(
+    id=UUID(int=0), status="open", allowed_zones=None, hard_capacity_limit=None, inside=0
+)
+"""Of a scan of which the gate does not matter, or was asked about before."""
 NO_ISSUE = 0
 """The issue of a barcode that is not the ticket's present one."""
 _OVER: frozenset[EventStatus] = frozenset({"ended", "archived"})
@@ -45,6 +54,32 @@ def status_then(ticket: ScannedTicket, facts: TicketFacts, at: datetime) -> Tick
     if since is None or at >= since:
         return facts
     return msgspec.structs.replace(facts, status="active")
+
+
+def by_now(
+    scan: HistoryScan, event: EventFacts, ticket: ScannedTicket, reissues: Iterable[Reissued]
+) -> HistoryScan:
+    """A scan of a device with what is against it whatever else was scanned, by what is known now. If it claimed
+    a moment that was yet to come, its ticket may have been voided, refunded or reissued since, before that
+    moment."""
+    at, issue = scan.scanned_at_canonical, scan.issue
+    was_good = ticket.status_since is None or at < ticket.status_since
+    if scan.source in ("online", "supervisor") or (was_good and issue is None):
+        return scan
+    then = status_then(ticket, ticket_facts(ticket), at)
+    case = Case(
+        attempt=Attempt(
+            at=at,
+            direction=scan.direction,
+            issue=issue and issue_then(ticket.issue, issue, at, reissues),
+        ),
+        event=event,
+        gate=ANY_GATE,
+        ticket=then,
+        history=NOBODY_CAME,
+    )
+    reason = foremost(scan.stateless_reason, judge_ticket(case, then))
+    return msgspec.structs.replace(scan, stateless_reason=reason)
 
 
 def lasting(reason: Reason | None) -> Reason | None:

@@ -6,6 +6,7 @@ import msgspec
 from voelgoed.infra.database import Transaction, json_text
 from voelgoed.scanning.model.alerts import (
     Alert,
+    AlertKind,
     AlertState,
     DeviceCount,
     DeviceQuestion,
@@ -29,10 +30,14 @@ REFUSALS_MAX = 500
 
 
 async def write_alerts(
-    tx: Transaction, suspicions: Sequence[tuple[UUID, Suspicion]]
+    tx: Transaction,
+    suspicions: Sequence[tuple[UUID, Suspicion]],
+    listed_kinds: Sequence[AlertKind],
+    occasions_max: int,
 ) -> list[Alert]:
     """Writes each under its id, unless there is an unresolved alert about the same, which then counts
-    it. No two of them are about the same."""
+    it, and lists it if it is of a kind that is listed, as long as there is room. No two of them are about the
+    same."""
     rows = [{"id": id_, **msgspec.structs.asdict(each)} for id_, each in suspicions]
     return await tx.rows(
         Alert,
@@ -47,13 +52,26 @@ async def write_alerts(
                     subject_id uuid, at timestamptz, details json, occurrences integer)
          ORDER BY event_id, kind, subject_id  -- so that nobody waits in a circle
         ON CONFLICT (organization_id, event_id, kind, subject_id) WHERE state <> 'resolved'
-        DO UPDATE SET severity = EXCLUDED.severity, details = EXCLUDED.details,
+        DO UPDATE SET severity = EXCLUDED.severity,
+                      details = CASE WHEN alert.kind = ANY($2::text[])
+                                     THEN (EXCLUDED.details::jsonb || jsonb_build_object(
+                                         'occasions',
+                                         jsonb_path_query_array(
+                                             coalesce(alert.details::jsonb->'occasions',
+                                                      jsonb_build_array(alert.details))
+                                          || coalesce(EXCLUDED.details::jsonb->'occasions',
+                                                      jsonb_build_array(EXCLUDED.details)),
+                                             '$[0 to $top]',
+                                             jsonb_build_object('top', $3::integer - 1))))::json
+                                     ELSE EXCLUDED.details END,
                       occurrences = alert.occurrences + EXCLUDED.occurrences,
                       last_at = greatest(alert.last_at, EXCLUDED.last_at)
         RETURNING id, event_id, kind, severity, subject_type, subject_id, state, occurrences, details,
                   first_at, last_at, reviewed_by_id, reviewed_at, note, version
         """,
         json_text(rows),
+        list(listed_kinds),
+        occasions_max,
     )
 
 

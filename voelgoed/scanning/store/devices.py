@@ -6,7 +6,7 @@ import msgspec
 
 from voelgoed.infra.database import Database, Transaction, json_text
 from voelgoed.infra.ids import new_id
-from voelgoed.scanning.model.devices import Device, DeviceAssignment
+from voelgoed.scanning.model.devices import ClockPeriod, Device, DeviceAssignment
 
 
 async def insert_device(tx: Transaction, device: Device) -> int:
@@ -34,14 +34,19 @@ async def insert_device(tx: Transaction, device: Device) -> int:
     return inserted
 
 
+def _device(clock_periods: list[object], **columns: object) -> Device:
+    periods = msgspec.convert(clock_periods, list[ClockPeriod])
+    return Device(clock_periods=periods, **columns)  # pyright: ignore[reportArgumentType]
+
+
 async def find_device(tx: Transaction, device_id: UUID) -> Device | None:
     return await tx.row(
-        Device,
+        _device,
         """
         SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at,
                rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at, last_heartbeat,
                last_seen_at, battery_percent, queue_length, app_version, manifest_version, clock_offset_seconds,
-               clock_measured_at, last_sync_at, version, created_at, updated_at
+               clock_measured_at, clock_periods, last_sync_at, version, created_at, updated_at
           FROM scan_device WHERE id = $1
         """,
         device_id,
@@ -50,12 +55,12 @@ async def find_device(tx: Transaction, device_id: UUID) -> Device | None:
 
 async def lock_device(tx: Transaction, device_id: UUID) -> Device | None:
     return await tx.row(
-        Device,
+        _device,
         """
         SELECT id, name, device_type, gate_id, status, key_version, key_rotated_at,
                rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at, last_heartbeat,
                last_seen_at, battery_percent, queue_length, app_version, manifest_version, clock_offset_seconds,
-               clock_measured_at, last_sync_at, version, created_at, updated_at
+               clock_measured_at, clock_periods, last_sync_at, version, created_at, updated_at
           FROM scan_device WHERE id = $1 FOR NO KEY UPDATE
         """,
         device_id,
@@ -142,14 +147,18 @@ async def find_assignments(tx: Transaction, device_ids: Sequence[UUID]) -> list[
     )
 
 
-async def note_heartbeat(tx: Transaction, device: Device) -> None:
-    """Writes a heartbeat, which keeps the device's version, because nobody decided on a change."""
+async def note_heartbeat(
+    tx: Transaction, device: Device, periods: Sequence[ClockPeriod] | None
+) -> None:
+    """Writes a heartbeat, which keeps the device's version, because nobody decided on a change.
+    `periods` are those of its clock, where they have changed."""
     await tx.run(
         """
         UPDATE scan_device
            SET last_heartbeat = $2, battery_percent = $3, queue_length = $4,
                app_version = coalesce($5, app_version), manifest_version = $6,
-               clock_offset_seconds = $7, clock_measured_at = $2
+               clock_offset_seconds = $7, clock_measured_at = $2,
+               clock_periods = coalesce($8, clock_periods)
          WHERE id = $1
         """,
         device.id,
@@ -159,6 +168,7 @@ async def note_heartbeat(tx: Transaction, device: Device) -> None:
         device.app_version,
         device.manifest_version,
         device.clock_offset_seconds,
+        periods,
     )
 
 
@@ -195,12 +205,24 @@ async def note_seen(tx: Transaction, signs: Sequence[SignOfLife]) -> int:
     )
 
 
-async def note_clock(tx: Transaction, device_id: UUID, offset_seconds: float) -> None:
+async def note_clock(
+    tx: Transaction,
+    device_id: UUID,
+    offset_seconds: float,
+    periods: Sequence[ClockPeriod] | None,
+) -> None:
+    """`periods` are those of its clock, where they have changed."""
     await tx.run(
-        "UPDATE scan_device SET clock_offset_seconds = $2, clock_measured_at = $3 WHERE id = $1",
+        """
+        UPDATE scan_device
+           SET clock_offset_seconds = $2, clock_measured_at = $3,
+               clock_periods = coalesce($4, clock_periods)
+         WHERE id = $1
+        """,
         device_id,
         offset_seconds,
         tx.now,
+        periods,
     )
 
 
@@ -211,7 +233,7 @@ class DeviceAtGate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _at_gate(gate_name: str | None, event_id: UUID | None, **columns: object) -> DeviceAtGate:
-    device = Device(**columns)  # pyright: ignore[reportArgumentType]
+    device = _device(**columns)  # pyright: ignore[reportArgumentType]
     return DeviceAtGate(device=device, gate_name=gate_name, event_id=event_id)
 
 
@@ -224,7 +246,8 @@ async def list_devices(
         SELECT device.id, device.name, device_type, gate_id, device.status, key_version,
                key_rotated_at, rotation_demanded_at, rotation_id, paired_at, paired_by_id, deleted_at,
                last_heartbeat, last_seen_at, battery_percent, queue_length, app_version,
-               manifest_version, clock_offset_seconds, clock_measured_at, last_sync_at, device.version, device.created_at,
+               manifest_version, clock_offset_seconds, clock_measured_at, clock_periods, last_sync_at,
+               device.version, device.created_at,
                device.updated_at, gate.name AS gate_name, gate.event_id
           FROM scan_device AS device
           LEFT JOIN gate ON gate.organization_id = device.organization_id AND gate.id = gate_id

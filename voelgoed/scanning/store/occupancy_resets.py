@@ -114,7 +114,10 @@ async def find_heads_without_ticket(
                                 AND scan_ruling.scan_id = scan.id
                               ORDER BY number DESC LIMIT 1) AS ruling ON true
          WHERE event_id = $1 AND direction = 'entry'
-           AND (ticket_id IS NULL OR stateless_reason = 'wrong_event')
+           AND (ticket_id IS NULL OR 'wrong_event' IN (stateless_reason, reason_denied))
+           AND NOT EXISTS (SELECT 1 FROM scan_annulment AS annulled
+                            WHERE annulled.organization_id = scan.organization_id
+                              AND annulled.scan_id = scan.id)
            AND scanned_at_canonical <= $2
            AND scanned_at_canonical > coalesce((SELECT max(reset.at) FROM occupancy_reset AS reset
                                                  WHERE reset.event_id = $1), '-infinity')

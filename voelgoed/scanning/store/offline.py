@@ -105,7 +105,7 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
         ), known AS MATERIALIZED (
             SELECT scan.id, scan.event_id, ticket_id, ticket_code, device_id, actor_id, gate_id,
                    direction, scan.status, scan.reason_denied, scanned_at, scanned_at_canonical,
-                   scan.day, zone_id, scan.entry_number, gate_current, event_current, gate_name,
+                   coalesce(ruling.day, scan.day) AS day, zone_id, scan.entry_number, gate_current, event_current, gate_name,
                    device_name, source, details, outcome, stateless_reason,
                    coalesce(ruling.is_let_in, CASE WHEN outcome IS NULL THEN scan.status = 'admitted'
                                                    ELSE outcome = 'valid' END) AS is_let_in,
@@ -121,7 +121,7 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                                   AND batch.batch_id = scan.batch_id
                                   AND batch.state <> 'rejected') AS is_waiting
               FROM scan
-              LEFT JOIN LATERAL (SELECT number, is_let_in, status, reason_denied, entry_number
+              LEFT JOIN LATERAL (SELECT number, is_let_in, status, reason_denied, entry_number, day
                                    FROM scan_ruling
                                   WHERE scan_ruling.organization_id = scan.organization_id
                                     AND scan_ruling.scan_id = scan.id
@@ -156,6 +156,8 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
              UNION SELECT id FROM ticket WHERE code = ANY($5::text[])
              UNION SELECT id FROM ticket
                     WHERE barcode_hash = ANY(ARRAY(SELECT decode(hash, 'hex') FROM unnest($6::text[]) AS hash))
+             UNION SELECT ticket_id FROM ticket_revocation
+                    WHERE barcode_hash = ANY(ARRAY(SELECT decode(hash, 'hex') FROM unnest($6::text[]) AS hash))
              UNION SELECT ticket_id FROM known WHERE ticket_id IS NOT NULL
         ), shown AS MATERIALIZED (
             SELECT ticket.id, ticket.event_id, ticket.code, ticket.issue,
@@ -187,6 +189,8 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                         WHEN scan.reason_denied <> ALL($12::text[]) THEN scan.reason_denied
                    END AS stateless_reason,
                    CASE WHEN scan.outcome IS NOT NULL THEN 'valid' END AS outcome,
+                   CASE WHEN scan.scanned_at_canonical >= scan.created_at
+                        THEN (scan.details->>'issue')::integer END AS issue,
                    json_build_object(
                        'status', coalesce(ruling.status, scan.status),
                        'reason', CASE WHEN ruling.number IS NULL THEN scan.reason_denied
@@ -208,7 +212,6 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                AND coalesce(ruling.is_let_in, CASE WHEN scan.outcome IS NULL
                                                    THEN scan.status = 'admitted'
                                                    ELSE scan.outcome = 'valid' END)
-               AND scan.stateless_reason IS DISTINCT FROM 'wrong_event'
                AND (scan.reason_denied IS DISTINCT FROM 'unverified' OR ruling.number IS NOT NULL)
                AND NOT EXISTS (SELECT 1 FROM scan_annulment AS annulled
                                 WHERE annulled.organization_id = scan.organization_id
@@ -216,13 +219,13 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
         ), unreviewed AS MATERIALIZED (
             SELECT scan.id, scan.event_id, ticket_id, gate_id, zone_id, scan.device_id, direction,
                    scanned_at_canonical, day, scan.source, outcome, outcome = 'valid' AS is_let_in,
-                   stateless_reason,
+                   stateless_reason, (scan.details->>'issue')::integer AS issue,
                    json_build_object('status', scan.status, 'reason', reason_denied) AS resolution
               FROM scan JOIN batch_sync AS batch
                 ON batch.organization_id = scan.organization_id AND batch.batch_id = scan.batch_id
              WHERE scan.id = ANY($3::uuid[]) AND reason_denied = 'unverified'
                AND batch.state <> 'rejected'
-               AND ticket_id IS NOT NULL AND stateless_reason IS DISTINCT FROM 'wrong_event'
+               AND ticket_id IS NOT NULL
                AND NOT EXISTS (SELECT 1 FROM scan_ruling
                                 WHERE scan_ruling.organization_id = scan.organization_id
                                   AND scan_ruling.scan_id = scan.id)
@@ -259,7 +262,8 @@ async def read_facts(tx: Transaction, question: SyncQuestion) -> SyncFacts:
                (SELECT json_agg(json_build_object('event_id', event_id, 'version', version))
                   FROM manifest WHERE event_id IN (SELECT id FROM fact))::text AS manifests,
                (SELECT json_agg(shown) FROM shown)::text AS tickets,
-               (SELECT json_agg(json_build_object('ticket_id', ticket_id, 'issue', issue, 'at', at))
+               (SELECT json_agg(json_build_object('ticket_id', ticket_id, 'issue', issue, 'at', at,
+                                                  'barcode_hash', encode(barcode_hash, 'hex')))
                   FROM ticket_revocation
                  WHERE ticket_id = ANY(ARRAY(SELECT id FROM shown WHERE issue > 1))
                    AND issue IS NOT NULL)::text AS reissues,
@@ -383,6 +387,7 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
     with (
         refusing("scan_pkey", ChangedMeanwhile),
         refusing("batch_sync_pkey", ChangedMeanwhile),
+        refusing("scan_ruling_pkey", ChangedMeanwhile),
     ):
         written = await tx.row(
             _Written,
@@ -422,8 +427,8 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                             zone_id uuid, entry_number integer, gate_name text, device_name text,
                             source text, details json, outcome text, stateless_reason text,
                             batch_id uuid)
-                RETURNING id, ticket_id, ticket_code, device_id, gate_id, direction, status,
-                          reason_denied, device_name, outcome, batch_id
+                RETURNING id, ticket_id, ticket_code, device_id, gate_id, gate_name, direction, status,
+                          reason_denied, entry_number, device_name, outcome, batch_id
             ), ruled AS (
                 INSERT INTO scan_ruling (organization_id, scan_id, number, event_id, is_let_in, status,
                                          reason_denied, entry_number, day, at)
@@ -454,23 +459,24 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
             ), delivered AS (
                 INSERT INTO batch_sync (organization_id, id, batch_id, source, device_id, event_id,
                                         status, batch_size, processed_count, error_count,
-                                        offset_seconds, processed_scan_ids, state, synced_at,
-                                        created_at, fingerprint, answer)
+                                        offset_seconds, processed_scan_ids, waiting_elsewhere,
+                                        state, synced_at, created_at, fingerprint, answer)
                 SELECT current_organization(), id, batch_id, source, device_id, event_id, status,
                        batch_size, processed_count, error_count, offset_seconds, processed_scan_ids,
-                       state, synced_at, synced_at, fingerprint, answer
+                       waiting_elsewhere, state, synced_at, synced_at, fingerprint, answer
                   FROM json_to_recordset($6::json)
                     AS new (id uuid, batch_id uuid, source text, device_id uuid, event_id uuid,
                             status text, batch_size integer, processed_count integer,
                             error_count integer, offset_seconds double precision,
-                            processed_scan_ids uuid[], state text, synced_at timestamptz,
+                            processed_scan_ids uuid[], waiting_elsewhere uuid[], state text, synced_at timestamptz,
                             fingerprint text, answer text)
                  ORDER BY batch_id
                 RETURNING 1
             ), success AS (
-                SELECT device_id, key_version, offset_s
+                SELECT device_id, key_version, offset_s, periods
                   FROM json_to_recordset($7::json)
-                    AS new (device_id uuid, key_version integer, offset_s double precision)
+                    AS new (device_id uuid, key_version integer, offset_s double precision,
+                            periods json)
             ), locked AS (
                 SELECT id FROM scan_device WHERE id IN (SELECT device_id FROM success)
                  ORDER BY id FOR NO KEY UPDATE
@@ -479,7 +485,8 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                    SET last_sync_at = greatest(last_sync_at, $10), sync_failures = 0,
                        clock_offset_seconds = coalesce(success.offset_s, clock_offset_seconds),
                        clock_measured_at = CASE WHEN success.offset_s IS NULL THEN clock_measured_at
-                                                ELSE $10 END
+                                                ELSE $10 END,
+                       clock_periods = coalesce(success.periods, clock_periods)
                   FROM success
                  WHERE scan_device.organization_id = current_organization()
                    AND scan_device.id = success.device_id
@@ -508,10 +515,14 @@ async def write_plan(tx: Transaction, rows: SyncRows) -> list[Counted]:
                        'Scan', id::text,
                        jsonb_build_object(
                            'ticket_id', ticket_id, 'ticket_code', ticket_code, 'gate_id', gate_id,
+                           'gate_name', gate_name, 'device_id', device_id,
                            'device_name', device_name, 'direction', direction, 'status', status,
                            'outcome', outcome, 'batch_id', batch_id)
-                       || CASE WHEN reason_denied IS NULL THEN '{}'
-                               ELSE jsonb_build_object('reason', reason_denied) END,
+                       || CASE WHEN status = 'denied'
+                               THEN jsonb_build_object('reason', reason_denied)
+                               ELSE jsonb_build_object('scan_count', coalesce(
+                                   entry_number, (SELECT scan_count FROM ticket
+                                                   WHERE ticket.id = scanned.ticket_id))) END,
                        ip, user_agent, $10
                   FROM scanned JOIN delivery USING (batch_id)
                 RETURNING 1

@@ -49,16 +49,18 @@ async def read_counts(tx: Transaction, event_id: UUID) -> RecountFacts:
         ), reset AS MATERIALIZED (
             SELECT at FROM occupancy_reset WHERE event_id = $1
         ), passage AS MATERIALIZED (
-            SELECT id, CASE WHEN stateless_reason IS DISTINCT FROM 'wrong_event' THEN ticket_id END
-                       AS ticket_id,
+            SELECT id,
+                   CASE WHEN 'wrong_event' IN (stateless_reason, scan.reason_denied) THEN NULL
+                        ELSE ticket_id END AS ticket_id,
                    coalesce(ruling.day, scan.day) AS day, gate_id,
-                   CASE WHEN stateless_reason IS DISTINCT FROM 'wrong_event' THEN zone_id END AS zone_id,
+                   CASE WHEN 'wrong_event' IN (stateless_reason, scan.reason_denied) THEN NULL
+                        ELSE zone_id END AS zone_id,
                    direction, scanned_at_canonical AS at,
                    coalesce(device_id, '00000000-0000-0000-0000-000000000000') AS device_id,
                    coalesce(ruling.status, scan.status) = 'admitted' AS is_admitted
               FROM scan LEFT JOIN ruling ON ruling.scan_id = scan.id
              WHERE event_id = $1
-               AND (ruling.scan_id IS NOT NULL OR reason_denied IS DISTINCT FROM 'unverified')
+               AND (ruling.scan_id IS NOT NULL OR scan.reason_denied IS DISTINCT FROM 'unverified')
                AND coalesce(ruling.is_let_in,
                             CASE WHEN outcome IS NULL THEN scan.status = 'admitted'
                                  ELSE outcome = 'valid' END)

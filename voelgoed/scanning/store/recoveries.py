@@ -27,7 +27,7 @@ async def find_recovery(tx: Transaction, batch_id: UUID) -> Recovery | None:
 async def list_recoveries(
     tx: Transaction, event_id: UUID, state: RecoveryState | None, after: UUID | None, limit: int
 ) -> list[Recovery]:
-    """The newest first."""
+    """Those of the event's devices, and those with scans for its gates. The newest first."""
     return await tx.rows(
         Recovery,
         """
@@ -37,7 +37,7 @@ async def list_recoveries(
                synced_at AS imported_at, state, reviewed_by_id, reviewed_at, note
           FROM batch_sync AS batch JOIN scan_device AS device
             ON device.organization_id = batch.organization_id AND device.id = batch.device_id
-         WHERE event_id = $1 AND state IS NOT NULL AND ($2::text IS NULL OR state = $2)
+         WHERE (event_id = $1 OR $1 = ANY(waiting_elsewhere)) AND state IS NOT NULL AND ($2::text IS NULL OR state = $2)
            AND ($3::uuid IS NULL OR batch.id < $3)
          ORDER BY batch.id DESC LIMIT $4
         """,

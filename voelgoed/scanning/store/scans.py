@@ -27,9 +27,14 @@ async def find_scans(tx: Transaction, scan_ids: Sequence[UUID]) -> list[Scan]:
 
 
 async def insert_annulments(
-    tx: Transaction, scan_ids: Sequence[UUID], ticket_id: UUID, event_id: UUID, annulled: Annulled
+    tx: Transaction,
+    scan_ids: Sequence[UUID],
+    ticket_id: UUID | None,
+    event_id: UUID,
+    annulled: Annulled,
 ) -> int:
-    """Annuls those scans that were not annulled before."""
+    """Annuls those scans, all of one ticket and one event, that were not annulled before. `ticket_id` is None
+    where it was no ticket of ours."""
     return await tx.run(
         """
         INSERT INTO scan_annulment (organization_id, scan_id, event_id, ticket_id, reason, actor_id,

@@ -214,7 +214,12 @@ async def _end(
         tx,
         [
             Revocation(
-                id=new_id(), event_id=view.event.id, ticket_id=each, issue=None, reason=status
+                id=new_id(),
+                event_id=view.event.id,
+                ticket_id=each,
+                issue=None,
+                barcode_hash=None,
+                reason=status,
             )
             for each in ids
         ],

@@ -113,6 +113,7 @@ async def reissue(
             event_id=before.event_id,
             ticket_id=ticket_id,
             issue=before.issue,
+            barcode_hash=signed.barcode_hash.hex(),
             reason="reissued",
         )
         await tickets.insert_revocations(tx, [revoked])

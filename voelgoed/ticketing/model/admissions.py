@@ -64,6 +64,8 @@ class Reissued(msgspec.Struct, frozen=True):
     ticket_id: UUID
     issue: int
     at: datetime
+    barcode_hash: str | None = None
+    """Of that barcode, in hex; None where it was replaced before hashes were kept."""
 
 
 class TicketPlace(msgspec.Struct, frozen=True):

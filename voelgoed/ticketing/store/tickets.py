@@ -209,16 +209,21 @@ class Revocation(msgspec.Struct, frozen=True, kw_only=True):
     ticket_id: UUID
     issue: int | None
     """Only this barcode; None for the ticket itself."""
+    barcode_hash: str | None
+    """Of that barcode, in hex."""
     reason: str
 
 
 async def insert_revocations(tx: Transaction, revocations: Sequence[Revocation]) -> None:
     await tx.run(
         """
-        INSERT INTO ticket_revocation (organization_id, id, event_id, ticket_id, issue, reason, at)
-        SELECT current_organization(), id, event_id, ticket_id, issue, reason, $2
+        INSERT INTO ticket_revocation (organization_id, id, event_id, ticket_id, issue, barcode_hash,
+                                       reason, at)
+        SELECT current_organization(), id, event_id, ticket_id, issue, decode(barcode_hash, 'hex'),
+               reason, $2
           FROM json_to_recordset($1::json)
-            AS new (id uuid, event_id uuid, ticket_id uuid, issue smallint, reason text)
+            AS new (id uuid, event_id uuid, ticket_id uuid, issue smallint, barcode_hash text,
+                    reason text)
         """,
         json_text(revocations),
         tx.now,

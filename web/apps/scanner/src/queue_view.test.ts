@@ -6,7 +6,8 @@ import { aScan } from './testing.ts';
 const A_FILE = { content: new Blob(['{}']), scans: 1, isImportable: true };
 
 function aReport(changes: Partial<SyncReport> = {}): SyncReport {
-  return { synced: 0, failed: 0, left: 0, requests: 1, conflicts: [], reason: null, ...changes };
+  const nothing = { synced: 0, failed: 0, left: 0, requests: 1, conflicts: [], unverified: [] };
+  return { ...nothing, reason: null, ...changes };
 }
 
 function aQueue(report = aReport()) {

@@ -6,7 +6,13 @@ import { codeOf } from '../../../packages/device/src/testing_manifest.ts';
 import { timeText } from './format.ts';
 import { LANGUAGES } from './messages/index.ts';
 import { anAnswer, aScan } from './testing.ts';
-import { loggedText, noteText, syncErrorText, verdictWords } from './verdict_words.ts';
+import {
+  loggedText,
+  noteText,
+  syncErrorText,
+  unverifiedTexts,
+  verdictWords,
+} from './verdict_words.ts';
 
 const { en, af } = LANGUAGES;
 const MINUTE_US = 60_000_000;
@@ -43,6 +49,23 @@ test('an offline admission is GO IN, with "offline" small', () => {
 test('the report of a sync says how many results the server changed', () => {
   expect(en.queue.conflicts(1)).toBe('Server changed 1 result');
   expect(af.queue.conflicts(2)).toBe('Bediener het 2 uitslae verander');
+});
+
+test('the report of a sync says how many scans wait for review, and why', () => {
+  const waiting = ['from_future', 'foreign_gate', 'from_future'].map((reason, number) => ({
+    scan_id: String(number),
+    reason,
+  }));
+  expect(unverifiedTexts(en, waiting)).toEqual([
+    '2 scans wait for review by the office, from the future: check the clock',
+    '1 scan waits for review by the office, at a gate of another event',
+  ]);
+  expect(unverifiedTexts(af, waiting.slice(0, 1))).toEqual([
+    '1 skandering wag dat die kantoor daaroor besluit, uit die toekoms: kyk na die horlosie',
+  ]);
+  expect(unverifiedTexts(en, [{ scan_id: '1', reason: 'something_new' }])).toEqual([
+    '1 scan waits for review by the office',
+  ]);
 });
 
 test('a duplicate says when and where it was scanned', () => {

@@ -1,4 +1,4 @@
-import type { Light, LoggedScan, ScanAnswer } from '@voelgoed/device';
+import type { Light, LoggedScan, ScanAnswer, Unverified } from '@voelgoed/device';
 import type { Moment } from '@voelgoed/rules';
 import { sinceText, timeText } from './format.ts';
 import type { Messages } from './messages/index.ts';
@@ -108,6 +108,16 @@ export function loggedText(words: Messages, scan: LoggedScan): string {
     return scan.reason ? words.reasons[scan.reason] : words.outcomes[scan.outcome];
   }
   return scan.direction === 'exit' ? words.scan.exit : words.scan.entry;
+}
+
+/** How many scans somebody has to review, by the reason. */
+export function unverifiedTexts(words: Messages, unverified: Unverified[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { reason } of unverified) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const causes: Record<string, string> = words.queue.unverifiedCauses;
+  return [...counts].map(([reason, count]) =>
+    [words.queue.unverified(count), causes[reason]].filter(Boolean).join(', '),
+  );
 }
 
 /** What is said in the words of another. */

@@ -1561,6 +1561,7 @@ export interface paths {
          * Rotate device key
          * @description Gives a device its next key. The present one is worthless from then on, except to ask again
          *     under the same `rotation_id` for five minutes, should the answer get lost.
+         *     Asked again with the next key, it is the same key.
          */
         post: operations["rotate_device_key"];
         delete?: never;
@@ -2400,7 +2401,7 @@ export interface components {
             /** Format: uuid */
             subject_id: string;
             /** @enum {string} */
-            subject_type: "ticket" | "gate" | "device" | "event";
+            subject_type: "ticket" | "gate" | "device" | "event" | "batch";
             version: number;
         };
         /** Data[Alert] */
@@ -2552,11 +2553,13 @@ export interface components {
         };
         /** BatchError */
         BatchError: {
+            index?: number;
             is_kept: boolean;
             last_scan_at?: string;
             offline_id: string;
             reason: string;
             ticket_code: string;
+            unverified?: "foreign_gate" | "before_assignment" | "outside_event_time" | "clock_changed" | "from_future";
         };
         /** BatchSummary */
         BatchSummary: {
@@ -4113,7 +4116,7 @@ export interface components {
             ticket_code: string;
             ticket_id: string | null;
             /** @enum {null|string} */
-            unverified: "foreign_gate" | "before_assignment" | "outside_event_time" | "from_future" | null;
+            unverified: "foreign_gate" | "before_assignment" | "outside_event_time" | "clock_changed" | "from_future" | null;
         };
         /** Recovery */
         Recovery: {
@@ -4600,6 +4603,7 @@ export interface components {
             /** @enum {string} */
             status: "completed" | "partial_success";
             sync_batch_id: string;
+            unverified?: components["schemas"]["UnverifiedScan"][];
         };
         /** TextFault */
         TextFault: {
@@ -4809,6 +4813,12 @@ export interface components {
             ticket_type_id: string;
             valid: number;
             voided: number;
+        };
+        /** UnverifiedScan */
+        UnverifiedScan: {
+            /** @enum {string} */
+            reason: "foreign_gate" | "before_assignment" | "outside_event_time" | "clock_changed" | "from_future";
+            scan_id: string;
         };
         /** User */
         User: {

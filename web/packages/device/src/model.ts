@@ -142,6 +142,11 @@ export interface ScanAnswer {
   is_unkept?: true;
 }
 
+export interface Unverified {
+  scan_id: string;
+  reason: string;
+}
+
 /** What became of a queue. */
 export interface SyncReport {
   synced: number;
@@ -152,6 +157,8 @@ export interface SyncReport {
   requests: number;
   /** Scans of which the server has another opinion than this device. */
   conflicts: string[];
+  /** Scans that the server keeps and somebody has to review before they count, and why. */
+  unverified: Unverified[];
   /** The code of a fault, or `busy`: another tab is at it; `sending`: this one is, by itself. */
   reason: string | null;
 }

@@ -313,6 +313,21 @@ test('it stops when nothing waits for it any more, and loses nothing', async () 
   expect(await device.sync()).toMatchObject({ synced: 1 });
 });
 
+test('of what waits for review it is told which and why, sent signed or as a whole', async () => {
+  for (const send of ['sync', 'syncWhole'] as const) {
+    const device = await ready(at);
+    const [, ahead = '', foreign = ''] = await scanAlone(device, 3);
+    at.server.unverified.set(ahead, 'from_future').set(foreign, 'foreign_gate');
+    const { synced, failed, unverified } = await device[send]();
+    expect([synced, failed]).toEqual([3, 0]);
+    expect(unverified).toEqual([
+      { scan_id: ahead, reason: 'from_future' },
+      { scan_id: foreign, reason: 'foreign_gate' },
+    ]);
+    at = scene();
+  }
+});
+
 test('the whole queue goes at once and unsigned, and a scan that is not kept there is kept here', async () => {
   const device = await ready(at);
   const ids = await scanAlone(device, 60);

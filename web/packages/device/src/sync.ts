@@ -48,6 +48,7 @@ export async function alone(
     left: 0,
     requests: 0,
     conflicts: [],
+    unverified: [],
     reason: null,
   };
   const name = `${core.given.databaseName}:sync`;
@@ -238,6 +239,7 @@ async function settle(
     const scan = await core.store.scan(scan_id);
     if (scan?.outcome === 'valid') report.conflicts.push(scan_id);
   }
+  report.unverified.push(...(answer.unverified ?? []));
   const at = parseMoment(answer.server_time);
   await core.store.write((tx) => tx.keep('last_sync', at));
   core.lastSyncAt = at;

@@ -1,7 +1,7 @@
 /** What the server says of a batch, and what that makes of its scans. */
 import { momentText, parseMoment } from '@voelgoed/rules';
-import type { LoggedScan } from './model.ts';
-import { fits, isMoment, isNumber, isText, listOf, shaped } from './shapes.ts';
+import type { LoggedScan, Unverified } from './model.ts';
+import { fits, isMoment, isNumber, isText, listOf, orNothing, shaped } from './shapes.ts';
 
 interface Rejected {
   scan_id: string;
@@ -15,18 +15,21 @@ export interface Synced {
   skipped: string[];
   rejected: Rejected[];
   conflicts: { scan_id: string }[];
+  unverified?: Unverified[] | null;
   offset_seconds: number;
   server_time: string;
 }
 
 const readRejected = shaped<Rejected>({ scan_id: isText, error: isText, message: isText });
 const readConflict = shaped<{ scan_id: string }>({ scan_id: isText });
+const readUnverified = shaped<Unverified>({ scan_id: isText, reason: isText });
 
 export const readSynced = shaped<Synced>({
   processed: listOf(isText),
   skipped: listOf(isText),
   rejected: listOf(fits(readRejected)),
   conflicts: listOf(fits(readConflict)),
+  unverified: orNothing(listOf(fits(readUnverified))),
   offset_seconds: isNumber,
   server_time: isMoment,
 });

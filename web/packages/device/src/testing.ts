@@ -82,6 +82,8 @@ export class FakeServer {
   readonly spoilt = new Map<string, number>();
   /** Scans that the server names as conflicts. */
   readonly disputed: string[] = [];
+  /** Scans that somebody has to review before they count, and why. */
+  readonly unverified = new Map<string, string>();
   /** Batches that came under an id that another had. */
   reusedBatchIds = 0;
   /** Scans that came with a signature by another key than the batch's. */
@@ -286,6 +288,10 @@ export class FakeServer {
       skipped: [],
       rejected,
       conflicts: this.disputed.map((scan_id) => ({ scan_id })),
+      unverified: processed.flatMap((scan_id) => {
+        const reason = this.unverified.get(scan_id);
+        return reason === undefined ? [] : [{ scan_id, reason }];
+      }),
       offset_seconds: offset,
       measured_offset_seconds: null,
       server_time: this.time,
@@ -306,12 +312,17 @@ export class FakeServer {
     for (const scan of scans) {
       if (!this.taken.has(scan.offline_id) && !lost.includes(scan)) this.keep(scan.offline_id);
     }
-    const errors = lost.map(({ offline_id, ticket_code }) => ({
+    const errors: object[] = lost.map(({ offline_id, ticket_code }) => ({
       offline_id,
       ticket_code,
       reason: 'gate_not_found',
       is_kept: false,
     }));
+    for (const { offline_id, ticket_code } of scans) {
+      const unverified = this.unverified.get(offline_id);
+      if (unverified === undefined) continue;
+      errors.push({ offline_id, ticket_code, reason: 'unverified', is_kept: true, unverified });
+    }
     return json(200, { errors, timestamp: this.time });
   }
 

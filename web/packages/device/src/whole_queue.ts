@@ -12,7 +12,7 @@ import { offsetMsOf } from './ledger.ts';
 import { require } from './link.ts';
 import type { Exportable, ExportedFile, LoggedScan, SyncReport } from './model.ts';
 import { PRESENTED_MAX } from './scanning.ts';
-import { fits, isFlag, isMoment, isText, listOf, shaped } from './shapes.ts';
+import { fits, isFlag, isMoment, isText, listOf, orNothing, shaped } from './shapes.ts';
 import { alone, sameClock, showProgress, told as toldSigned } from './sync.ts';
 import { firstOf } from './texts.ts';
 
@@ -25,9 +25,16 @@ interface Kept {
   offline_id: string;
   reason: string;
   is_kept: boolean;
+  /** Why somebody has to review it before it counts. */
+  unverified?: string | null;
 }
 
-const readKept = shaped<Kept>({ offline_id: isText, reason: isText, is_kept: isFlag });
+const readKept = shaped<Kept>({
+  offline_id: isText,
+  reason: isText,
+  is_kept: isFlag,
+  unverified: orNothing(isText),
+});
 const readAnswer = shaped<{ errors: Kept[]; timestamp: string }>({
   errors: listOf(fits(readKept)),
   timestamp: isMoment,
@@ -74,6 +81,9 @@ async function bring(core: Core, scans: LoggedScan[], report: SyncReport): Promi
     (scan) => settled(scan, lost.get(scan.scan_id), timestamp),
     (tx) => tx.forget('outgoing'),
   );
+  for (const { offline_id, unverified } of errors) {
+    if (unverified) report.unverified.push({ scan_id: offline_id, reason: unverified });
+  }
   report.failed += lost.size;
   report.synced += scans.length - lost.size;
 }

@@ -179,8 +179,11 @@ const cameTooOften: Refuse = ({ attempt, event, history }, ticket) => {
   return most !== null && entriesToday >= most ? 'daily_limit_reached' : null;
 };
 
-const gateIsFull: Refuse = ({ gate }) =>
-  gate.hard_capacity_limit !== null && gate.inside >= gate.hard_capacity_limit
+/** Who counts as inside by this gate adds nobody there by coming again. */
+const gateIsFull: Refuse = ({ gate, history }) =>
+  gate.hard_capacity_limit !== null &&
+  gate.inside >= gate.hard_capacity_limit &&
+  history.inside_gate_id !== gate.id
     ? 'gate_at_capacity'
     : null;
 

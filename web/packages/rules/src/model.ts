@@ -119,6 +119,8 @@ export interface History {
   last_scanned_at: Moment | null;
   /** The event's day on which they came in, if nobody saw them leave since. */
   inside_day: string | null;
+  /** The gate by which they came in, if nobody saw them leave since; absent where it is not known. */
+  inside_gate_id?: string | null;
   /** How many people are inside besides, who had no right to come in; absent where none are. */
   irregular?: number;
   /** When they left after their last entry; null while they are inside, or nobody saw them leave. */

@@ -19,7 +19,7 @@ import type {
 } from './model.ts';
 import type { Moment } from './moments.ts';
 import { colourOf, outcomeOf } from './outcomes.ts';
-import { insideOf, storyOf, unknownTo, type Story } from './own_scans.ts';
+import { insideOf, isInsideBy, storyOf, unknownTo, type Story } from './own_scans.ts';
 import type { Register } from './register.ts';
 
 export interface About {
@@ -59,7 +59,10 @@ export async function decideOffline(
     event: register.event,
     gate: gateFacts(here, insideOf(register, here, own)),
     ticket: found.ticket,
-    history: story.history,
+    history: {
+      ...story.history,
+      inside_gate_id: isInsideBy(register, story, here) ? here.id : null,
+    },
   });
   return decisionOf(register, found, verdict, story);
 }

@@ -86,8 +86,8 @@ export function insideOf(register: Register, gate: ManifestGate, own: OwnScans):
     const entry = register.byTicket.get(ticketId);
     const unknown = unknownTo(register, entry, scans);
     if (unknown.length === 0) continue;
-    inside += isInside(register, storyOf(register, entry, unknown), gate);
-    inside -= isInside(register, storyOf(register, entry, []), gate);
+    inside += Number(isInsideBy(register, storyOf(register, entry, unknown), gate));
+    inside -= Number(isInsideBy(register, storyOf(register, entry, []), gate));
   }
   return Math.max(inside, 0);
 }
@@ -98,8 +98,11 @@ function counted(register: Register, gate: ManifestGate): number {
     .reduce((sum, { inside }) => sum + inside, 0);
 }
 
-/** By this gate, since whatever day: one or none. */
-function isInside(register: Register, { history, lastGate }: Story, gate: ManifestGate): number {
-  const isSomewhere = history.inside_day !== null;
-  return isSomewhere && register.gates.get(lastGate ?? '') === gate ? 1 : 0;
+/** By this gate, since whatever day. */
+export function isInsideBy(
+  register: Register,
+  { history, lastGate }: Story,
+  gate: ManifestGate,
+): boolean {
+  return history.inside_day !== null && register.gates.get(lastGate ?? '') === gate;
 }

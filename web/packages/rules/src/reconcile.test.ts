@@ -60,8 +60,10 @@ describe('in whatever order scans become known:', () => {
       const event = { ...base.event, resets: resets.map(parseMoment) };
       const ticket = { ...base.ticket, ...changes };
       const known = scans.map((scan) => inMoments<HistoryScan>({ ...usual, ...scan }));
-      const { event_id, ticket_id } = known[0]!;
-      const conflicts = gives.conflicts.map((each) => ({ ...each, event_id, ticket_id }));
+      const conflicts = gives.conflicts.map((each) => {
+        const { event_id, ticket_id } = known.find(({ id }) => id === each.scan_id)!;
+        return { ...each, event_id, ticket_id };
+      });
       for (const order of everyOrderOf(known)) {
         expect(givenBy(learn(event, ticket, order))).toEqual({ ...gives, conflicts });
         expect(givenBy(reconcile(event, ticket, order))).toEqual({ ...gives, conflicts });

@@ -2,8 +2,9 @@
  * A ticket's scan history: its scans judged in their canonical order, whenever they became known.
  *
  * The scans that let somebody through count. A person who was let in wrongly does not count as an entry,
- * but is inside: an irregular entry. A denied scan never counts, whatever the rule would have decided,
- * because nobody came in.
+ * but is inside: an irregular entry, or a person at another event than the ticket's own, where the history
+ * is not about who is inside. A denied scan never counts, whatever the rule would have decided, because
+ * nobody came in.
  *
  * The judgement is a fold: a state, then one scan after the other. It follows from the set of scans and
  * from nothing else, so it does not matter in which order they became known.
@@ -46,6 +47,7 @@ const BEGINNING: HistoryState = {
   last_entry: null,
   last_let_in: null,
   unmatched: [],
+  is_elsewhere: false,
 };
 
 /** The facts by which the scans of a history are judged, besides each other. */
@@ -113,7 +115,7 @@ function stepOf(setting: Setting, state: HistoryState, scan: HistoryScan, isFroz
   return {
     judged: { scan, resolution, winner },
     matched: [],
-    state: irregular(state, scan, winner),
+    state: irregular(setting, state, scan, winner),
   };
 }
 
@@ -135,10 +137,10 @@ function admittedStep(
 }
 
 /** Whether an irregular entry is by another person than the one before: somebody is inside with the
- * ticket, or could not have come again so soon. */
+ * ticket, or could not have come again so soon. At another event nobody is seen leaving. */
 function isSomebodyElse(setting: Setting, state: HistoryState, scan: HistoryScan): boolean {
   const { attendance, everybody } = state;
-  if (attendance.is_inside || attendance.irregular.length > 0) return true;
+  if (attendance.is_inside || attendance.irregular.length > 0 || state.is_elsewhere) return true;
   return judgedByHistory(setting, everybody, scan) !== null;
 }
 
@@ -178,6 +180,7 @@ function admitted(state: HistoryState, scan: HistoryScan, isSecond: boolean): Hi
     irregular: attendance.irregular.filter((id) => !left.has(id)),
   };
   return {
+    ...state,
     attendance: counted,
     everybody: isSecond ? counted : everybody,
     last_entry: scan,
@@ -187,13 +190,16 @@ function admitted(state: HistoryState, scan: HistoryScan, isSecond: boolean): Hi
 }
 
 function irregular(
+  { event }: Setting,
   state: HistoryState,
   scan: HistoryScan,
   winner: HistoryScan | null,
 ): HistoryState {
+  const isElsewhere = scan.event_id !== event.id;
   return {
     ...state,
-    attendance: comeInIrregularly(state.attendance, scan.id),
+    attendance: isElsewhere ? state.attendance : comeInIrregularly(state.attendance, scan.id),
+    is_elsewhere: state.is_elsewhere || isElsewhere,
     everybody: after(state.everybody, scan),
     last_let_in: scan,
     unmatched: winner === null ? [...state.unmatched, scan] : state.unmatched,

@@ -49,6 +49,8 @@ export interface HistoryState {
   last_let_in: HistoryScan | null;
   /** Irregular entries that are in no conflict. */
   unmatched: readonly HistoryScan[];
+  /** Somebody was let in with the ticket at another event than its own. */
+  is_elsewhere: boolean;
 }
 
 export interface JudgedScan {

@@ -76,6 +76,7 @@ export const queues: typeof Queues = {
     gate: 'Oor ’n hek',
     device: 'Oor ’n toestel',
     event: 'Oor die geleentheid',
+    batch: 'Oor ’n aflewering',
   },
 
   recoveries: 'Ongeverifieerde skanderings',
@@ -109,6 +110,7 @@ export const queues: typeof Queues = {
     foreign_gate: 'By ’n hek waar die toestel nooit was nie',
     before_assignment: 'Voor die toestel by hierdie geleentheid was',
     outside_event_time: 'Buite die geleentheid se tyd',
+    clock_changed: 'Volgens ’n klok wat sedertdien verstel is',
     from_future: 'Uit die toekoms',
   },
 };

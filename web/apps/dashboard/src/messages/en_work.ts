@@ -75,6 +75,7 @@ export const queues = {
     gate: 'About a gate',
     device: 'About a device',
     event: 'About the event',
+    batch: 'About a delivery',
   },
 
   recoveries: 'Unverified scans',
@@ -108,6 +109,7 @@ export const queues = {
     foreign_gate: 'At a gate where the device never was',
     before_assignment: 'Before the device was at this event',
     outside_event_time: 'Outside the event’s time',
+    clock_changed: 'By a clock that was changed since',
     from_future: 'From the future',
   },
 };

@@ -30,6 +30,7 @@ test('an alert leads to where it is dealt with', () => {
   expect(placeOf(anAlert({}))).toBe('conflicts');
   expect(placeOf(anAlert({ kind: 'clock_skew', subject_type: 'device' }))).toBe('devices');
   expect(placeOf(anAlert({ kind: 'unverified_scans', subject_type: 'device' }))).toBe('recoveries');
+  expect(placeOf(anAlert({ kind: 'invalid_admission', subject_type: 'batch' }))).toBe('devices');
   expect(placeOf(anAlert({ kind: 'gate_near_capacity', subject_type: 'gate' }))).toBe('live');
 });
 

@@ -23,7 +23,7 @@ const ABOUT_WAITING: ReadonlySet<Alert['kind']> = new Set<Alert['kind']>([
 export function placeOf({ kind, subject_type }: Alert, recovery?: Recovery): AlertPlace {
   if (kind === 'unverified_scans') return 'recoveries';
   if (recovery && ABOUT_WAITING.has(kind)) return 'recoveries';
-  if (subject_type === 'device') return 'devices';
+  if (subject_type === 'device' || subject_type === 'batch') return 'devices';
   return subject_type === 'ticket' ? 'conflicts' : 'live';
 }
 

@@ -223,6 +223,15 @@ export const af: Messages = {
     result: (synced, failed) => `${synced} gestuur, ${failed} geweier`,
     left: (count) => `${few(count, 'skandering wag', 'skanderings wag')} nog`,
     conflicts: (count) => `Bediener het ${few(count, 'uitslag', 'uitslae')} verander`,
+    unverified: (count) =>
+      `${few(count, 'skandering wag', 'skanderings wag')} dat die kantoor daaroor besluit`,
+    unverifiedCauses: {
+      foreign_gate: 'by ’n hek van ’n ander geleentheid',
+      before_assignment: 'van voor hierdie toestel sy hek gehad het',
+      outside_event_time: 'buite die geleentheid se tyd',
+      clock_changed: 'volgens ’n klok wat sedertdien verstel is',
+      from_future: 'uit die toekoms: kyk na die horlosie',
+    },
     failedTitle: 'Deur die bediener geweier',
     failedHint:
       'Hierdie skanderings word hier bewaar. Stuur hulle weer, voer hulle uit vir die kantoor, of gooi hulle met ’n rede weg.',

@@ -224,6 +224,15 @@ export const en = {
     result: (synced: number, failed: number) => `Sent ${synced}, refused ${failed}`,
     left: (count: number) => `${few(count, 'scan is', 'scans are')} still waiting`,
     conflicts: (count: number) => `Server changed ${few(count, 'result', 'results')}`,
+    unverified: (count: number) =>
+      `${few(count, 'scan waits', 'scans wait')} for review by the office`,
+    unverifiedCauses: {
+      foreign_gate: 'at a gate of another event',
+      before_assignment: 'from before this device had its gate',
+      outside_event_time: 'outside the event’s time',
+      clock_changed: 'by a clock that was changed since',
+      from_future: 'from the future: check the clock',
+    },
     failedTitle: 'Refused by the server',
     failedHint:
       'These scans are kept here. Send them again, export them for the office, or discard them with a reason.',
