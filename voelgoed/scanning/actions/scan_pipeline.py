@@ -64,7 +64,6 @@ class ScanPipeline:
         self.context = EventContext(database, cache)
         self.last_scans = LastScans(cache)
         self._follow_up = ScanFollowUp(database, live, self.last_scans, watch)
-        self._given_up: set[asyncio.Future[Sequence[Answer | Exception]]] = set()
         self._batcher = Batcher[UUID, ScanRequest, Answer](
             "scans",
             self._in_time,
@@ -109,21 +108,13 @@ class ScanPipeline:
     async def _in_time(
         self, organization_id: UUID, requests: Sequence[ScanRequest]
     ) -> Sequence[Answer | Exception]:
-        """One timer for all of them. What takes longer is given up, and not waited for: it may be
-        written or not, and whoever asks again under the same ids will hear which."""
-        work = asyncio.ensure_future(self._run(organization_id, requests))
-        self._given_up.add(work)
-        work.add_done_callback(self._let_go)
-        done, _ = await asyncio.wait({work}, timeout=ANSWER_S)
-        if not done or work.cancelled():
-            work.cancel()
-            raise StorageUnavailable()
-        return work.result()
-
-    def _let_go(self, work: "asyncio.Future[Sequence[Answer | Exception]]") -> None:
-        self._given_up.discard(work)
-        if not work.cancelled():
-            work.exception()  # of what was given up nobody asks for it
+        """What takes longer is given up, with its connection: it may be written or not, and a device that asks
+        again under the same ids hears which."""
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                return await self._run(organization_id, requests)
+        except TimeoutError:
+            raise StorageUnavailable() from None
 
     async def _run(
         self, organization_id: UUID, requests: Sequence[ScanRequest]
