@@ -39,7 +39,7 @@ DENIED: dict[Reason, str] = {
     "entry_limit_reached": "✗ All entries of this ticket are used.",
     "daily_limit_reached": "✗ All entries of this ticket for today are used.",
     "gate_at_capacity": "✗ Gate full. Send to another gate.",
-    "not_inside": "✗ Not inside: no entry was scanned.",
+    "not_inside": "✗ Not inside: no entry, or already left.",
     "unverified": "✗ This scan waits for review.",
 }
 

@@ -127,7 +127,7 @@ def _look_at(request: SyncRequest, facts: SyncFacts, now: datetime) -> DeliveryP
     if refusal is not None:
         return DeliveryPlan(request=request, refusal=refusal)
     if (kept := facts.answers.get(request.delivery.batch_id)) is not None:
-        return _answered_before(request, kept, now)
+        return _answered_before(request, kept, facts, now)
     gate = main_gate(request.device.id, request.scans, facts)
     if gate is None:
         return DeliveryPlan(request=request, refusal=DeviceNotAssignedToGate())
@@ -136,12 +136,17 @@ def _look_at(request: SyncRequest, facts: SyncFacts, now: datetime) -> DeliveryP
     return DeliveryPlan(request=request, refusal=refusal, gate=None if refusal else gate)
 
 
-def _answered_before(request: SyncRequest, kept: KeptAnswer, now: datetime) -> DeliveryPlan:
+def _answered_before(
+    request: SyncRequest, kept: KeptAnswer, facts: SyncFacts, now: datetime
+) -> DeliveryPlan:
+    """The answer that was given, with the present time and the present version of the manifest."""
     delivery = request.delivery
     if kept.fingerprint != delivery.fingerprint:
         return DeliveryPlan(request=request, refusal=BatchIdReused())
     answer = msgspec.json.decode(kept.answer, type=delivery.shape)
-    answer = stamped(msgspec.structs.replace(answer, message=AGAIN), now, None)
+    gate = main_gate(request.device.id, request.scans, facts)
+    version = facts.manifest_versions.get(gate.event_id) if gate else None
+    answer = stamped(msgspec.structs.replace(answer, message=AGAIN), now, version)
     return DeliveryPlan(request=request, answer=answer)
 
 

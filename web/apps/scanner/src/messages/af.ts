@@ -189,7 +189,7 @@ export const af: Messages = {
     entry_limit_reached: 'Alle toegange is gebruik',
     daily_limit_reached: 'Alle toegange vir vandag is gebruik',
     gate_at_capacity: 'Hek vol. Stuur na ’n ander hek',
-    not_inside: 'Nie binne nie: geen toegang is geskandeer nie',
+    not_inside: 'Nie binne nie: geen toegang, of reeds uit',
     unverified: 'Wag dat iemand daarna kyk',
   },
 

@@ -23,7 +23,7 @@ const reasons: Record<Reason, string> = {
   entry_limit_reached: 'All entries are used',
   daily_limit_reached: 'All entries for today are used',
   gate_at_capacity: 'Gate full. Send to another gate',
-  not_inside: 'Not inside: no entry was scanned',
+  not_inside: 'Not inside: no entry, or already left',
   unverified: 'Waits for somebody to look at it',
 };
 
