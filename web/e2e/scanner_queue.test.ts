@@ -5,6 +5,7 @@ import { ScannerApp, SENT_MS_MAX } from './scanner_app.ts';
 import { idsOf, keepScans } from './scanner_kept.ts';
 
 const MANY = 1_000;
+const HOUR_MS = 3_600_000;
 
 test(`${MANY} scans that waited are sent, and everybody sees how far it is`, async ({
   app,
@@ -46,13 +47,34 @@ function rememberProgress(): void {
   }).observe(document, { childList: true, subtree: true, attributes: true });
 }
 
-/** As this device would have made them, a moment ago: one of each ticket. */
-async function scansOfAll(app: ScannerApp): Promise<LoggedScan[]> {
+test('scans from before the device had its gate are said to wait for review', async ({
+  app,
+  context,
+  gate,
+  page,
+  venue,
+}) => {
+  await venue.importTickets(2, 0);
+  await app.open();
+  await app.pairByTyping(await venue.pairingToken(gate, 'Phone'));
+  await context.setOffline(true);
+  await keepScans(page, await scansOfAll(app, HOUR_MS));
+  await page.reload();
+  await app.goTo('Queue');
+  await context.setOffline(false);
+  await expect(
+    page.getByText('2 scans wait for review by the office, from before this device had its gate'),
+  ).toBeVisible({ timeout: SENT_MS_MAX });
+  await expect(page.getByText('Everything was sent')).toBeVisible();
+});
+
+/** As this device would have made them, a moment or so long ago: one of each ticket. */
+async function scansOfAll(app: ScannerApp, agoMs = 0): Promise<LoggedScan[]> {
   const { identity, manifest } = await app.kept();
   const { api_key, gate_id } = identity ?? {};
   const { tickets } = manifest ?? {};
   if (!api_key || !gate_id || !tickets) throw new Error('it is not ready');
-  const began = Date.now() - tickets.length;
+  const began = Date.now() - agoMs - tickets.length;
   return Promise.all(
     tickets.map(async ({ ticket_id, barcode_hash }, place): Promise<LoggedScan> => {
       const at = new Date(began + place).toISOString().replace('Z', '000Z');
