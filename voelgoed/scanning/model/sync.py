@@ -100,7 +100,7 @@ class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     server_time: datetime
     """A moment after all of it was stored."""
     manifest_version: int | None = None
-    """The present one of the event; null where none was made yet, or it was not looked at."""
+    """The present one of the event; null where none was made yet."""
     message: str | UnsetType = UNSET
 
 
