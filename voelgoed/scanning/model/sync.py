@@ -84,19 +84,23 @@ class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     status: BatchStatus
     processed: list[str]
     """The scans that are kept here for good, whether they were new or known."""
-    skipped: list[str]
-    """Always empty: a scan that is sent again is processed, once."""
+    skipped: Annotated[
+        list[str], Meta(description="Always empty: a scan that is sent again is processed, once.")
+    ]
     rejected: list[RejectedScan]
     conflicts: list[FoundConflict]
     unverified: list[UnverifiedScan] = []
     """Of the processed scans those that wait for review, and why."""
     offset_seconds: float
     """The offset by which the moments were corrected."""
-    measured_offset_seconds: float | None
+    measured_offset_seconds: Annotated[
+        float | None,
+        Meta(description="The server's time minus `X-Device-Time`; null without that header."),
+    ]
     server_time: datetime
     """A moment after all of it was stored."""
     manifest_version: int | None = None
-    """The present one of the event; null where none was made yet, or it was not looked at."""
+    """The present one of the event; null where none was made yet."""
     message: str | UnsetType = UNSET
 
 
@@ -133,15 +137,27 @@ class BatchError(msgspec.Struct, frozen=True, kw_only=True):
     is_kept: bool
     unverified: UnverifiedCause | UnsetType = UNSET
     """Why it waits for review; left out where it does not."""
-    last_scan_at: datetime | UnsetType = UNSET
+    last_scan_at: Annotated[
+        datetime | UnsetType,
+        Meta(
+            description="The moment of the entry because of which this scan is none. Left out where "
+            "there is none."
+        ),
+    ] = UNSET
 
 
 class BatchSummary(msgspec.Struct, frozen=True, kw_only=True):
-    total_scans: int
-    new_scans: int
-    duplicate_scans: int
-    missing_tickets: int
-    invalid_tickets: int
+    total_scans: Annotated[int, Meta(description="All scans of the request.")]
+    new_scans: Annotated[
+        int, Meta(description="The scans without an error that say something new.")
+    ]
+    duplicate_scans: Annotated[
+        int, Meta(description="The errors that follow from earlier scans of the ticket.")
+    ]
+    missing_tickets: Annotated[int, Meta(description="The errors with `ticket_not_found`.")]
+    invalid_tickets: Annotated[
+        int, Meta(description="All other errors, also scans that are refused or wait for review.")
+    ]
 
 
 class TimestampRange(msgspec.Struct, frozen=True, kw_only=True):

@@ -2555,6 +2555,7 @@ export interface components {
         BatchError: {
             index?: number;
             is_kept: boolean;
+            /** @description The moment of the entry because of which this scan is none. Left out where there is none. */
             last_scan_at?: string;
             offline_id: string;
             reason: string;
@@ -2563,10 +2564,15 @@ export interface components {
         };
         /** BatchSummary */
         BatchSummary: {
+            /** @description The errors that follow from earlier scans of the ticket. */
             duplicate_scans: number;
+            /** @description All other errors, also scans that are refused or wait for review. */
             invalid_tickets: number;
+            /** @description The errors with `ticket_not_found`. */
             missing_tickets: number;
+            /** @description The scans without an error that say something new. */
             new_scans: number;
+            /** @description All scans of the request. */
             total_scans: number;
         };
         /** Because */
@@ -4592,6 +4598,7 @@ export interface components {
         SyncAnswer: {
             conflicts: components["schemas"]["FoundConflict"][];
             manifest_version?: number | null;
+            /** @description The server's time minus `X-Device-Time`; null without that header. */
             measured_offset_seconds: number | null;
             message?: string;
             offset_seconds: number;
@@ -4599,6 +4606,7 @@ export interface components {
             rejected: components["schemas"]["RejectedScan"][];
             /** Format: date-time */
             server_time: string;
+            /** @description Always empty: a scan that is sent again is processed, once. */
             skipped: string[];
             /** @enum {string} */
             status: "completed" | "partial_success";
