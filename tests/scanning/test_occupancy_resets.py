@@ -38,6 +38,13 @@ async def differences(world: World) -> list[Any]:
     return list(await recount_event(world.services.database, world.tenant.id, world.event_id))
 
 
+async def test_the_duplicate_window_goes_on_afterwards(world: World):
+    device, ticket = await world.device(), await world.ticket()
+    assert await world.verdict(device, ticket.code) == "admitted"
+    await declare_empty(world)
+    assert await world.verdict(device, ticket.code) == "already_scanned"
+
+
 async def test_nobody_is_inside_afterwards_and_the_audit_log_has_the_person(world: World):
     here, there = [await world.device(gate) for gate in world.gates]
     seated, *standing = await world.ticket("A1"), *await world.tickets(3)

@@ -70,6 +70,16 @@ async def test_a_repeated_batch_gets_the_same_answer(world: World):
     assert first == again
 
 
+async def test_a_repeated_batch_whose_id_has_other_letters_is_another_batch(world: World):
+    device, [ticket] = await world.device(), await world.tickets(1)
+    body = signed_batch(device, await signed(world, device, ticket))
+    body["sync_batch_id"] = body["sync_batch_id"][:-4].lower() + "abcd"
+    assert (await send(world, device, body)).status_code == 200
+    body["sync_batch_id"] = body["sync_batch_id"].upper()
+    answer = await send(world, device, body)
+    assert (answer.status_code, answer.json()["error"]) == (409, "batch_id_reused")
+
+
 async def test_a_denied_scan_does_not_count(world: World):
     device, [ticket] = await world.device(), await world.tickets(1)
     scan = await signed(world, device, ticket, outcome="gate_access_denied")
@@ -372,6 +382,12 @@ class TestLostAnswers:
         assert (found["kind"], found["scan_id"]) == ("double_entry", scan["scan_id"])
         assert (await sync(world, south, scan))["processed"] == [scan["scan_id"]]
         assert len(await conflicts(world)) == 1
+        [kept] = await world.rows(
+            f"SELECT source, outcome FROM scan WHERE id = '{scan['scan_id']}'"
+        )
+        assert tuple(kept.values()) == ("online", None), (
+            "the scan stays what it was, a ruling says more"
+        )
 
     async def test_the_server_admitted_and_the_device_denied(self, world: World):
         device, [ticket] = await world.device(), await world.tickets(1)

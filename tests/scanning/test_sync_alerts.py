@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -324,6 +324,18 @@ async def test_a_delivery_by_a_deactivated_device_raises_an_alert_too(world: Wor
     assert (await send(world, device, body)).status_code == 401
     [alert] = await alerts(world)
     assert (alert["kind"], alert["details"]["status"]) == ("revoked_device_sync", "inactive")
+
+
+async def test_a_delivery_with_the_key_before_a_rotation_raises_an_alert_too(world: World) -> None:
+    device, [ticket] = await world.device(), await world.tickets(1)
+    body = signed_batch(device, await signed(world, device, ticket))
+    renewed = await world.client.post(
+        "/api/scanning/key-rotations", json={"rotation_id": str(uuid4())}, headers=device.headers
+    )
+    assert renewed.status_code == 201, renewed.text
+    assert (await send(world, device, body)).status_code == 401
+    [alert] = await alerts(world)
+    assert (alert["kind"], alert["details"]["status"]) == ("revoked_device_sync", "key_rotated")
 
 
 async def test_a_worthless_key_cannot_fill_the_audit_log(world: World, clock: MovableClock) -> None:

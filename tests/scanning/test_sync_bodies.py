@@ -226,6 +226,15 @@ async def test_a_wrong_signed_scan_is_named(world: World, wrong: dict[str, Any])
     assert answer.json()["details"]["faults"][0]["path"].startswith("$.scans[")
 
 
+async def test_the_id_of_a_delivery_is_a_uuid(world: World):
+    device = await world.device()
+    whole = offline_batch(world, device, offline(world, "0000-0000-0000")) | {"batch_id": "queue-1"}
+    a_signed = signed_batch(device, await signed(world, device, None)) | {"sync_batch_id": "1"}
+    for path, body in ((WHOLE, whole), (SIGNED, a_signed)):
+        answer = await post(world, device, path, json.dumps(body).encode())
+        await refused(answer, 400, "batch_malformed")
+
+
 @pytest.mark.parametrize("offset", ["5", None, 1e300, True])
 async def test_an_impossible_offset_is_refused(world: World, offset: object):
     device = await world.device()
