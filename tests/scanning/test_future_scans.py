@@ -1,5 +1,5 @@
-"""Scans that claim a moment that was yet to come when they arrived: what is done to their tickets before that
-moment counts, whenever they arrive."""
+"""Scans that are ahead of their arrival: what is done to their tickets before the claimed moment counts,
+whenever the scans arrive."""
 
 import asyncio
 from datetime import timedelta
@@ -48,7 +48,7 @@ async def test_what_is_done_to_a_ticket_before_the_claimed_moment_counts_wheneve
 ):
     """One scan arrives at once, and the other when its moment has come."""
     device, began = await world.device(), clock.ahead
-    told: list[Any] = []
+    found: list[Any] = []
     for ticket, arrives_s in zip(await world.tickets(2), (0, claimed_s + 10), strict=True):
         clock.ahead = began
         scan = await signed(world, device, ticket, -timedelta(seconds=claimed_s))
@@ -63,12 +63,12 @@ async def test_what_is_done_to_a_ticket_before_the_claimed_moment_counts_wheneve
         clock.ahead = began + 5 * HOUR
         await take_second_looks(world)
         alerts = "SELECT occurrences FROM scan_alert WHERE kind = 'invalid_admission' AND subject_id = $1"
-        told.append(
+        found.append(
             (await scan_history_of(world, ticket, [scan]), await world.rows(alerts, ticket.id))
         )
         assert await recount_event(world.services.database, world.tenant.id, world.event_id) == []
-    assert told[0] == told[1]
-    history, alerts = told[0]
+    assert found[0] == found[1]
+    history, alerts = found[0]
     reason = {"void": "ticket_voided", "reissue": "barcode_revoked"}[what]
     assert history["scans"][0]["reason"] == reason
     assert alerts == [{"occurrences": 1}]
@@ -103,13 +103,13 @@ async def test_a_scan_whose_moment_has_come_needs_no_second_look(world: World, c
     assert len(await world.rows(jobs, history_commit.SECOND_LOOK)) == before + 1
 
 
-async def test_whichever_barcode_was_shown_is_known_by_its_hash_however_often_the_ticket_was_reissued(
+async def test_a_shown_barcode_is_known_by_its_hash_however_often_the_ticket_was_reissued(
     world: World, clock: MovableClock
 ):
-    """The first barcode was worthless and the second was good when they were shown; now there is a third. The
-    device knows the hashes, and of one of them not even the ticket."""
+    """The first barcode was worthless and the second was valid when they were shown; now there is a third. The
+    device knows their hashes, and of one scan not even the ticket."""
     device, began = await world.device(), clock.ahead
-    told: list[Any] = []
+    found: list[Any] = []
     for ticket, is_late in zip(await world.tickets(2), (False, True), strict=True):
         clock.ahead = began
         first = await signed(world, device, ticket, -90 * MINUTE)
@@ -124,7 +124,7 @@ async def test_whichever_barcode_was_shown_is_known_by_its_hash_however_often_th
                 await sync(world, device, *scans)
             if at == 2:
                 await world.sales.reissue(ticket.id)
-        told.append(await scan_history_of(world, ticket, scans))
-    assert told[0] == told[1]
-    reasons = [each["reason"] for _, each in sorted(told[0]["scans"].items())]
+        found.append(await scan_history_of(world, ticket, scans))
+    assert found[0] == found[1]
+    reasons = [each["reason"] for _, each in sorted(found[0]["scans"].items())]
     assert reasons == ["barcode_revoked", None, "already_scanned"]

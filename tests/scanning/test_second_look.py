@@ -1,5 +1,5 @@
-"""Scans that claim a moment that was yet to come when they arrived, decided without a database: whenever they
-arrive, and whatever is done to their tickets before that moment, the tables are the same in the end."""
+"""Scans that are ahead of their arrival, decided without a database: the tables are the same in the end,
+whenever the scans arrive and whatever is done to their tickets before the claimed moment."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from voelgoed.ticketing.model.admissions import ScannedTicket
 START = NOW - timedelta(hours=1)
 DEVICES = [UUID(int=70), UUID(int=71)]
 AHEAD_S = 50
-"""How far a device's clock is ahead that is believed all the same."""
+"""By how much a device's clock is ahead that is believed all the same."""
 FUTURE_S, LAST_S = 7_000, 10_000
 SECONDS = (60, 80, 90, 299, 300, 330, 600, 640, FUTURE_S)
 HAPPENING_S = (20, 80, 310, 620)
@@ -90,15 +90,15 @@ def scan_id(number: int) -> UUID:
     return UUID(int=10_000 + number)
 
 
-class Telling:
-    """One way in which it all becomes known."""
+class Variant:
+    """One order in which the scans of an evening arrive."""
 
     def __init__(self, evening: Sequence[Made], tickets: Sequence[ScannedTicket], luck: Random):
         self.evening = evening
         self.tickets = tickets
         self.luck = luck
-        self.told = Counter[UUID]()
-        """Of whom somebody is told that they were let in with a ticket that was no longer good, by scan."""
+        self.alerted = Counter[UUID]()
+        """The number of `invalid_admission` alerts about each scan."""
         self.store = MemoryStore(
             tickets,
             devices={each: a_station(each) for each in DEVICES},
@@ -109,7 +109,7 @@ class Telling:
             },
         )
 
-    def tell(self, happenings: Sequence[Happening], annulled: Sequence[int]) -> dict[str, Any]:
+    def play(self, happenings: Sequence[Happening], annulled: Sequence[int]) -> dict[str, Any]:
         luck = self.luck
         times: list[tuple[float, float, Callable[[datetime], object]]] = []
         reissued = {each.ticket: each.second for each in happenings if each.what == "reissue"}
@@ -122,7 +122,7 @@ class Telling:
                 later = luck.choice([-AHEAD_S, -AHEAD_S, 0, 20, 2_000, LAST_S])
                 second = luck.choice([each.second + later, each.second + later, 0])
                 when = max(second, earliest)
-                times.append((when, luck.random(), self.bring(number, is_new)))
+                times.append((when, luck.random(), self.deliver(number, is_new)))
         for number in annulled:
             times.append((luck.choice([100, 650]), luck.random(), self.annul(number)))
         for _ in range(luck.randrange(3)):
@@ -134,7 +134,7 @@ class Telling:
             self.annul(number)(end)
         waiting = self.store.waiting()
         luck.shuffle(waiting)
-        self.told += Counter(each.scan_id for each in self.store.accept(waiting, end))
+        self.alerted += Counter(each.scan_id for each in self.store.accept(waiting, end))
         self.look(end)
         for number in annulled:
             self.annul(number)(end)
@@ -151,7 +151,7 @@ class Telling:
 
         return happen
 
-    def bring(self, number: int, is_new: bool) -> Callable[[datetime], object]:
+    def deliver(self, number: int, is_new: bool) -> Callable[[datetime], object]:
         each = self.evening[number]
         ticket = self.tickets[each.ticket]
         hash_ = NEW_HASH if is_new else ticket.barcode_hash
@@ -160,21 +160,21 @@ class Telling:
         signed = signed_scan(scan_id(number), shown, each.gate, at(each.second), **more)
         batch_id = UUID(int=self.luck.getrandbits(64) << 8)
 
-        def bring(now: datetime) -> None:
-            brought = request(each.device, [signed], batch_id, now=now)
-            self.told += told_of(self.store.deliver(brought, now=now))
+        def deliver(now: datetime) -> None:
+            delivered = request(each.device, [signed], batch_id, now=now)
+            self.alerted += alerted_by(self.store.deliver(delivered, now=now))
 
-        return bring
+        return deliver
 
     def annul(self, number: int) -> Callable[[datetime], object]:
         return lambda _: self.store.annul(scan_id(number))
 
     def look(self, now: datetime) -> None:
         looked = self.store.look_again(now)
-        self.told += Counter(each.scan_id for each in looked)
+        self.alerted += Counter(each.scan_id for each in looked)
 
 
-def told_of(plan: SyncPlan) -> Counter[UUID]:
+def alerted_by(plan: SyncPlan) -> Counter[UUID]:
     return Counter(
         UUID(str(suspicion.details["scan_id"]))
         for delivery in plan.deliveries
@@ -188,19 +188,19 @@ def tickets_of(rules: dict[str, Any]) -> list[ScannedTicket]:
     return [a_ticket(number, **rules) for number in range(2)]
 
 
-def tellings(
+def variants_of(
     evening: Sequence[Made],
     rules: dict[str, Any],
     happenings: Sequence[Happening],
     annulled: Sequence[int],
     seed: int,
 ) -> tuple[list[dict[str, Any]], list[Counter[UUID]]]:
-    tickets, tables, told = tickets_of(rules), list[dict[str, Any]](), list[Counter[UUID]]()
+    tickets, tables, alerted = tickets_of(rules), list[dict[str, Any]](), list[Counter[UUID]]()
     for turn in range(4):
-        telling = Telling(evening, tickets, Random(f"{seed} {turn}"))
-        tables.append(telling.tell(happenings, [each for each in annulled if each < len(evening)]))
-        told.append(telling.told)
-    return tables, told
+        variant = Variant(evening, tickets, Random(f"{seed} {turn}"))
+        tables.append(variant.play(happenings, [each for each in annulled if each < len(evening)]))
+        alerted.append(variant.alerted)
+    return tables, alerted
 
 
 @examples(short=150, full=10_000)
@@ -212,7 +212,7 @@ def tellings(
     checkpoint_after=st.sampled_from([2, 100]),
     seed=st.integers(0, 2**32),
 )
-def test_whenever_a_scan_arrives_that_claims_the_future_the_tables_are_the_same(
+def test_the_tables_are_the_same_whenever_a_scan_that_is_ahead_arrives(
     evening: list[Made],
     rules: dict[str, Any],
     happenings: list[Happening],
@@ -222,11 +222,11 @@ def test_whenever_a_scan_arrives_that_claims_the_future_the_tables_are_the_same(
 ):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(history_plan, "CHECKPOINT_AFTER", checkpoint_after)
-        tables, told = tellings(evening, rules, happenings, annulled, seed)
+        tables, alerted = variants_of(evening, rules, happenings, annulled, seed)
     assert all(each == tables[0] for each in tables)
     if not annulled:
-        assert all(each == told[0] for each in told), "and everybody is told of once"
-        assert set(told[0].values()) <= {1}
+        assert all(each == alerted[0] for each in alerted), "and each person is one alert"
+        assert set(alerted[0].values()) <= {1}
 
 
 # Cases
@@ -235,52 +235,52 @@ def test_whenever_a_scan_arrives_that_claims_the_future_the_tables_are_the_same(
 SCAN = Made(0, DEVICES[0], 60, "entry", "valid", GATE, is_new_barcode=False)
 
 
-def told_when(arrives: float, voided: float, *, looks: bool = True, scan: Made = SCAN) -> Telling:
+def variant_when(
+    arrives: float, voided: float, *, looks: bool = True, scan: Made = SCAN
+) -> Variant:
     """Of one scan that claims to be made after a minute."""
-    telling = Telling([scan], tickets_of({}), Random(0))
-    void = telling.happen(Happening("void", 0, 0))
-    steps = [(arrives, telling.bring(0, is_new=False)), (voided, void)]
+    variant = Variant([scan], tickets_of({}), Random(0))
+    void = variant.happen(Happening("void", 0, 0))
+    steps = [(arrives, variant.deliver(0, is_new=False)), (voided, void)]
     for second, do in sorted(steps, key=lambda each: each[0]):
         do(at(second))
     if looks:
-        telling.look(at(120))
-    return telling
+        variant.look(at(120))
+    return variant
 
 
 @pytest.mark.parametrize("voided", [30, 59, 60])
 def test_a_ticket_that_is_voided_before_the_moment_of_a_clock_that_is_ahead_was_void_then(
     voided: int,
 ):
-    early, late = told_when(arrives=10, voided=voided), told_when(arrives=70, voided=voided)
+    early, late = variant_when(arrives=10, voided=voided), variant_when(arrives=70, voided=voided)
     assert early.store.tables() == late.store.tables()
     assert early.store.resolutions()[scan_id(0)].reason == "ticket_voided"
-    assert early.told == late.told == Counter({scan_id(0): 1})
+    assert early.alerted == late.alerted == Counter({scan_id(0): 1})
 
 
 def test_a_ticket_that_is_voided_after_that_moment_was_good():
-    telling = told_when(arrives=10, voided=61)
-    assert telling.store.resolutions()[scan_id(0)].status == "admitted"
-    assert not telling.told
+    variant = variant_when(arrives=10, voided=61)
+    assert variant.store.resolutions()[scan_id(0)].status == "admitted"
+    assert not variant.alerted
 
 
-def test_without_the_second_look_it_would_matter_when_the_scan_arrives():
-    """The control."""
-    early, late = (told_when(arrives=each, voided=30, looks=False) for each in (10, 70))
+def test_control_without_the_second_look_the_time_of_arrival_matters():
+    early, late = (variant_when(arrives=each, voided=30, looks=False) for each in (10, 70))
     assert early.store.resolutions()[scan_id(0)].status == "admitted"
     assert late.store.resolutions()[scan_id(0)].reason == "ticket_voided"
 
 
-def test_whoever_was_turned_away_hears_the_same_reason_whenever_the_scan_arrives():
-    """Also where nobody came in."""
+def test_a_person_whom_a_device_denied_is_denied_for_the_same_reason_whenever_the_scan_arrives():
     scan = replace(SCAN, outcome="duplicate")
-    tellings = [told_when(arrives=each, voided=30, scan=scan) for each in (10, 70)]
-    assert {each.store.resolutions()[scan_id(0)].reason for each in tellings} == {"ticket_voided"}
-    assert not any(each.told for each in tellings)
+    variants = [variant_when(arrives=each, voided=30, scan=scan) for each in (10, 70)]
+    assert {each.store.resolutions()[scan_id(0)].reason for each in variants} == {"ticket_voided"}
+    assert not any(each.alerted for each in variants)
 
 
 def test_a_look_that_comes_too_early_is_taken_again():
-    telling = told_when(arrives=10, voided=30, looks=False)
-    telling.look(at(40))
-    assert telling.store.resolutions()[scan_id(0)].status == "admitted"
-    telling.look(at(120))
-    assert telling.store.resolutions()[scan_id(0)].reason == "ticket_voided"
+    variant = variant_when(arrives=10, voided=30, looks=False)
+    variant.look(at(40))
+    assert variant.store.resolutions()[scan_id(0)].status == "admitted"
+    variant.look(at(120))
+    assert variant.store.resolutions()[scan_id(0)].reason == "ticket_voided"

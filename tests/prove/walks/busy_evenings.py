@@ -32,12 +32,12 @@ FUTURE_S = 20_000
 """The offset of scans that claim a moment after all deliveries but the last."""
 HAPPENING_S = (50, 250, 500, 700)
 JUST_AFTER_S = (50, 70, 270)
-"""Moments of scans that arrive before something happens, where their device's clock is ahead, and claim to be
-made after it."""
+"""The moments of scans that may arrive before something happens, from a device whose clock is ahead, and claim
+to be made after it."""
 AHEAD_S = -45
-"""When a scan arrives whose device's clock is ahead of the moment that it claims, within what clocks may err."""
+"""The arrival of a scan relative to its moment, from a device whose clock is ahead by less than clocks may err."""
 LOOKS_S = (200, 600, 1_000, FUTURE_S + 60)
-"""When scans are looked at once more whose moment has come; the job that does it may be late."""
+"""The moments at which scans that were ahead are judged once more; the job that does it may be late."""
 DELAYS_S = (0, 10, 500, 3_000)
 
 made_alone = st.builds(
@@ -134,13 +134,13 @@ def _later(do: Callable[[Any], Awaitable[Any]], what: Any) -> Callable[[], Await
 
 
 def _arrival(delivery: Delivery, luck: Random) -> float:
-    """A scan that claims the future comes at any time, before and after whatever is done to its ticket."""
+    """A scan that claims the future arrives at any time, before or after what is done to its ticket."""
     earliest = max(_earliest(each) for _, each in delivery.scans)
     return earliest + luck.choice([0, 0, -AHEAD_S, *DELAYS_S, FUTURE_S])
 
 
 def _earliest(made: Made) -> float:
-    """A new barcode is shown only when there is one."""
+    """The earliest arrival. A new barcode is shown only when there is one."""
     begun = max(HAPPENING_S) if made.is_new_barcode else 0
     return begun if made.second == FUTURE_S else max(begun, made.second + AHEAD_S)
 

@@ -38,14 +38,14 @@ log = structlog.get_logger()
 
 SECOND_LOOK = "scanning.second_look"
 SECOND_LOOK_AFTER = timedelta(minutes=1)
-"""After the first of the moments that scans claim: then most of them have come, and whatever was done to
-tickets before them is written."""
+"""The pause after the first of the moments that the scans claim: by then most of the moments have come, and
+what was done to tickets before them is committed."""
 RECORDED_MAX = 100
 """Conflicts of one ticket that are named in the audit log."""
 
 
 class DueScans(msgspec.Struct, frozen=True):
-    """Scans that claim a moment that was yet to come: they are judged once more when it has come."""
+    """Scans that are ahead of their arrival, to be judged once more when their moment has come."""
 
     organization_id: UUID
     scan_ids: list[UUID]

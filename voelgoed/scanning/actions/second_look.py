@@ -1,4 +1,4 @@
-"""Judges scans once more that claimed a moment that was yet to come, when it has come."""
+"""Judges scans once more that were ahead of their arrival, when their moment has come."""
 
 import asyncio
 from functools import partial
@@ -19,7 +19,7 @@ ATTEMPTS_MAX = 10
 
 
 async def take_second_look(database: Database, due: DueScans) -> None:
-    """Those whose moment is still to come wait for another look. Twice is once."""
+    """Scans whose moment is still to come wait for another look. Doing it twice is doing it once."""
     for _ in range(ATTEMPTS_MAX):
         try:
             return await _look(database, due)

@@ -1,7 +1,7 @@
-"""Scans that claimed a moment that was yet to come, judged once more when it has come.
+"""Judges scans once more that were ahead of their arrival, when their moment has come.
 
-Until then nobody can know what will be done to their tickets before it. Afterwards nothing more can happen
-before that moment, so the judgement is what it would be if they had arrived only now.
+Until then nobody can know what will be done to their tickets before that moment. Afterwards nothing more can
+happen before it, so the judgement is that of a scan which arrives only now.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -19,11 +19,11 @@ from voelgoed.scanning.rules.reconcile import frozen_prefix
 
 class SecondLook(msgspec.Struct, frozen=True, kw_only=True):
     history: HistoryPlan
-    """Its `ahead` are the scans whose moment has not come yet."""
+    """Its `ahead` has the scans whose moment has not come yet."""
     changed_codes: list[str]
     """Codes of tickets of which caches must forget what they know."""
     invalid: list[InvalidAdmission]
-    """Whom devices let in with a ticket that was no longer good at the claimed moment."""
+    """The people whom devices let in with a ticket that was no longer valid at the claimed moment."""
 
 
 def look_again(
@@ -44,7 +44,7 @@ def look_again(
     codes, invalid = list[str](), list[InvalidAdmission]()
     for ticket in facts.tickets:
         if (scans := due.get(ticket.id)) is not None:
-            history = [*facts.histories.get(ticket.id, ()), *_turned_away(scans.values())]
+            history = [*facts.histories.get(ticket.id, ()), *_denied(scans.values())]
             frozen, event = frozen_prefix(history, scans), facts.events[ticket.event_id]
             judged = planner.change(ticket, event, history, history, frozen)
             codes.append(ticket.code)
@@ -53,8 +53,8 @@ def look_again(
     return SecondLook(history=plan, changed_codes=codes, invalid=invalid)
 
 
-def _turned_away(scans: Collection[RecordedScan]) -> list[HistoryScan]:
-    """Those that let nobody in: they are in no history, but why is said of them too."""
+def _denied(scans: Collection[RecordedScan]) -> list[HistoryScan]:
+    """The scans that let nobody in: they are in no history, but they have a reason too."""
     return [
         HistoryScan(
             id=scan.id,
@@ -81,7 +81,7 @@ def _turned_away(scans: Collection[RecordedScan]) -> list[HistoryScan]:
 def _newly_invalid(
     judged: JudgedHistory, due: Mapping[UUID, RecordedScan]
 ) -> list[InvalidAdmission]:
-    """What was against a scan when it arrived was told then."""
+    """An alert about what was against a scan when it arrived was raised then."""
     return [
         InvalidAdmission(
             event_id=each.scan.event_id,

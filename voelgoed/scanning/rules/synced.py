@@ -24,7 +24,7 @@ from voelgoed.ticketing.model.admissions import Reissued, ScannedTicket
 ANY_GATE = GateFacts(
     id=UUID(int=0), status="open", allowed_zones=None, hard_capacity_limit=None, inside=0
 )
-"""Of a scan of which the gate does not matter, or was asked about before."""
+"""The gate of a scan of which only the ticket is judged, or whose gate was judged before."""
 NO_ISSUE = 0
 """The issue of a barcode that is not the ticket's present one."""
 _OVER: frozenset[EventStatus] = frozenset({"ended", "archived"})
@@ -59,9 +59,8 @@ def status_then(ticket: ScannedTicket, facts: TicketFacts, at: datetime) -> Tick
 def by_now(
     scan: HistoryScan, event: EventFacts, ticket: ScannedTicket, reissues: Iterable[Reissued]
 ) -> HistoryScan:
-    """A scan of a device with what is against it whatever else was scanned, by what is known now. If it claimed
-    a moment that was yet to come, its ticket may have been voided, refunded or reissued since, before that
-    moment."""
+    """The scan with the stateless reason that follows from what is known now. Of a scan that was ahead when it
+    arrived, the ticket may have been voided, refunded or reissued since, before the scan's moment."""
     at, issue = scan.scanned_at_canonical, scan.issue
     was_good = ticket.status_since is None or at < ticket.status_since
     if scan.source in ("online", "supervisor") or (was_good and issue is None):

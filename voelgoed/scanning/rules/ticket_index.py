@@ -12,7 +12,7 @@ from voelgoed.ticketing.rules.barcode import read_barcode, verify_barcode
 class ShownTicket(msgspec.Struct, frozen=True, kw_only=True):
     ticket: ScannedTicket | None = None
     issue: int | None = None
-    """Which of its barcodes was shown; None for a code that was typed."""
+    """The number of the barcode that was shown; None for a code that was typed."""
     is_forged: bool = False
     """The barcode names the ticket and is none of its own."""
 
@@ -34,7 +34,7 @@ class TicketIndex:
                     self._replaced[each.barcode_hash] = each.issue
 
     def ticket_of(self, scan: OfflineScan) -> ScannedTicket | None:
-        """By its id first, which is signed; then by what was read, or by its hash."""
+        """Finds the ticket by its id first, which is signed; then by what was read, or by its hash."""
         if scan.ticket_id is not None and scan.ticket_id in self._by_id:
             return self._by_id[scan.ticket_id]
         if scan.presented is not None:
