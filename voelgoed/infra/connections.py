@@ -47,7 +47,8 @@ class ConnectionStack:
                 await self._until_one_is_free()
 
     def release(self, connection: "Connection", *, is_sound: bool) -> None:
-        """A connection is not sound while a statement that was given up may still be going on."""
+        """A connection is not sound where a statement that was given up may still be going on, or where the
+        server has ended it."""
         if connection.is_closed():
             self._forget(connection)
         elif is_sound:
@@ -81,7 +82,13 @@ class ConnectionStack:
     async def _close(self, connection: "Connection") -> None:
         try:
             await connection.close(timeout=CLOSE_S)
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        except (
+            OSError,
+            TimeoutError,
+            asyncpg.PostgresError,
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+        ):
             connection.terminate()
         finally:
             self._forget(connection)

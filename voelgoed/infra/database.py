@@ -395,8 +395,8 @@ class Database:
             except TimeoutError:
                 connection.terminate()  # giving it back would wait for an answer once more
                 raise
-            except asyncio.CancelledError:
-                is_sound = False
+            except (asyncio.CancelledError, asyncpg.InternalClientError):
+                is_sound = False  # a statement may still be going on, or the server said goodbye
                 raise
             finally:
                 if isinstance(pool, ConnectionStack):
