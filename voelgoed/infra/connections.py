@@ -26,7 +26,7 @@ class ConnectionStack:
         self._size_max = size_max
         self._count = 0
         self._idle: list[tuple[Connection, float]] = []
-        """With the moment when it was given back."""
+        """Each connection has the moment at which it was given back."""
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._closing: set[asyncio.Task[None]] = set()
         self._all: set[Connection] = set()

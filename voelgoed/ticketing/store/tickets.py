@@ -210,7 +210,7 @@ class Revocation(msgspec.Struct, frozen=True, kw_only=True):
     issue: int | None
     """Only this barcode; None for the ticket itself."""
     barcode_hash: str | None
-    """Of that barcode, in hex."""
+    """The hash of that barcode, in hex."""
     reason: str
 
 
