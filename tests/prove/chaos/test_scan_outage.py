@@ -59,6 +59,7 @@ async def test_without_postgresql_a_device_is_told_to_decide_itself_and_afterwar
 def frozen(cluster: EmbeddedPostgres) -> Iterator[None]:
     """PostgreSQL is alive to the kernel: connections are accepted and never answered."""
     postmaster = psutil.Process(int((cluster.data / "postmaster.pid").read_text().split()[0]))
+    postmaster.send_signal(signal.SIGSTOP)  # first, so that it starts no more
     processes = [postmaster, *postmaster.children(recursive=True)]
     for each in processes:
         each.send_signal(signal.SIGSTOP)
@@ -92,6 +93,7 @@ async def test_while_postgresql_is_frozen_a_device_is_told_to_decide_itself(
 
             monkeypatch.setattr(scan_pipeline, "ANSWER_S", 20.0)
             assert (await ask(bodies[0])).json()["status"] == "admitted"
+            await services.scans.is_idle()
             monkeypatch.setattr(scan_pipeline, "ANSWER_S", 0.3)
             with frozen(cluster):
                 for _ in range(database.AT_ONCE_CONNECTIONS_MAX + 2):
